@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use rules::Secret;
 use server::boot::{self, Signals};
@@ -40,7 +40,10 @@ pub(crate) async fn run(mut flags: Flags, start: &StartArgs) -> Result<ExitCode>
     }
     let (_, settings) = boot::load(flags.values, flags.file)?;
     log::start(&settings);
-    let signals = Signals::listen().context("failed to listen for signals")?;
+    if (start.demo || start.fresh) && settings.replica_address.is_some() {
+        bail!("`--demo` and `--fresh` start a single server; leave `replica_address` out");
+    }
+    let mut signals = Signals::listen().context("failed to listen for signals")?;
     let ctx = Context::system();
     let running = if start.demo {
         let (running, key) = boot::start_demo(&settings, ctx).await?;
@@ -51,6 +54,11 @@ pub(crate) async fn run(mut flags: Flags, start: &StartArgs) -> Result<ExitCode>
     } else {
         let running = if start.fresh {
             boot::start_fresh(&settings, ctx).await?
+        } else if settings.replica_address.is_some() {
+            let started = boot::start_shared(&settings, ctx, &mut signals).await?;
+            // A standby ends at once.
+            let Some(running) = started else { return Ok(ExitCode::SUCCESS) };
+            running
         } else {
             boot::start(&settings, ctx).await?
         };

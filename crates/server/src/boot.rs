@@ -15,7 +15,9 @@ mod network;
 mod opening;
 mod page_backend;
 mod preface_timeout;
+mod replicas;
 mod signals;
+mod source;
 mod stalled;
 mod write_timeout;
 
@@ -153,6 +155,18 @@ pub async fn start(settings: &Settings, ctx: Context) -> Result<RunningServer, B
     start_on(store, settings, ctx, Vec::new()).await
 }
 
+/// Starts one of several servers that share a database, as a standby while another one owns it.
+/// Returns `None` if a signal came first.
+pub async fn start_shared(
+    settings: &Settings,
+    ctx: Context,
+    signals: &mut Signals,
+) -> Result<Option<RunningServer>, BootError> {
+    let opened = replicas::open(settings, &ctx, Listeners::bind(settings)?, signals).await?;
+    let Some((store, listeners)) = opened else { return Ok(None) };
+    serve(store, listeners, settings, ctx, Vec::new()).await.map(Some)
+}
+
 /// Starts a server with an empty database, even in a folder that contains workspaces.
 pub async fn start_fresh(settings: &Settings, ctx: Context) -> Result<RunningServer, BootError> {
     let store = opening::open_fresh(settings, &ctx).await?;
@@ -194,11 +208,20 @@ async fn start_on(
     ctx: Context,
     zones: Zones,
 ) -> Result<RunningServer, BootError> {
+    serve(store, Listeners::bind(settings)?, settings, ctx, zones).await
+}
+
+async fn serve(
+    store: Store,
+    mut listeners: Listeners,
+    settings: &Settings,
+    ctx: Context,
+    zones: Zones,
+) -> Result<RunningServer, BootError> {
     environment::warn_about_unknown_variables();
-    let listeners = Listeners::bind(settings)?;
+    let arrivals = replicas::arrivals(settings, &ctx, &store, &mut listeners)?;
     let control = |why| BootError::Control { folder: settings.data.clone(), why };
     let socket = Socket::open(&settings.data).map_err(control)?;
-
     let metrics = Metrics::new();
     let network = network(settings, zones)?;
     let names = DomainTasks::new(settings, &network);
@@ -249,15 +272,15 @@ async fn start_on(
     };
 
     environment::warn_without_template(&app.notifier);
-    let stop = CancellationToken::new();
+    let (stop, addresses) = (CancellationToken::new(), listeners.addresses);
     let mut tasks = names.start(&app.ctx, &app.store, &stop).await?;
-    let addresses = listeners.addresses;
     addresses.log();
     let dashboard = dashboard(&app, settings, addresses.local_url(), &stop);
     dashboard.remember_sessions().await?;
     let (router, config) = (app.router(&dashboard, stop.clone()), names.certificates.tls());
     let connections = (connections_max(), app.proxies.clone());
     tasks.push(tokio::spawn(listeners.serve(router, config, connections, stop.clone())));
+    tasks.extend(arrivals.map(|it| tokio::spawn(it.run(stop.clone()))));
     tasks.push(tokio::spawn(socket.serve(app.control(), stop.clone())));
     tasks.extend(recipients.start(&stop));
     tasks.extend(nats::start(&app, settings, &stop));

@@ -1,9 +1,10 @@
 //! Settings: the table of all settings, for the command line, `aloft config` and the documents.
 //!
 //! `layers` decides the source of a value, `parse` reads one value, and `settings` parses all of
-//! them, with `servers` for what channels need, `domains` for TLS, `log_filter` for log levels and
-//! `single_sign_on` for the provider of accounts. `boot` reads the environment.
+//! them, with `servers` for what channels need, `domains` for TLS, `log_filter` for log levels,
+//! `database` for the database and servers that share it, and `single_sign_on` for the provider of accounts. `boot` reads the environment.
 
+mod database;
 mod domains;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
@@ -53,6 +54,12 @@ pub static SETTINGS: &[Setting] = &[
         "",
         "URL",
         "PostgreSQL database, such as postgres://aloft@db.example.com/aloft; empty uses the embedded database.",
+    ),
+    Setting::new(
+        "replica_address",
+        "",
+        "ADDR",
+        "Address at which the other servers of the same PostgreSQL database reach this one, such as 10.0.0.5:9080, in a trusted network. With it, this server waits as a standby while another one owns the database, passes all connections on to that one, and takes over when it ends. Empty: this server ends if another one owns the database.",
     ),
     Setting::new(
         "nats",

@@ -176,6 +176,7 @@ async fn metrics(State(health): State<HealthState>) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     let unreadable = i64::try_from(health.store.quarantine().count()).unwrap_or(i64::MAX);
     health.metrics.unreadable_rows.set(unreadable);
+    health.metrics.standbys.set(i64::from(health.store.standbys()));
     ([(CONTENT_TYPE, OPEN_METRICS)], health.metrics.page()).into_response()
 }
 

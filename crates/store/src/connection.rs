@@ -34,7 +34,7 @@ pub(crate) struct WriterConnection {
 
 /// State of the connection, as others see it: the reason while it is lost, and whether it is lost
 /// for good, because another server owns the database.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ConnectionState {
     lost: Arc<Mutex<Option<String>>>,
     taken_over: Arc<watch::Sender<bool>>,
@@ -87,6 +87,14 @@ impl WriterConnection {
         self.state.set(Some(why.to_owned()));
     }
 
+    /// Tells standbys that this server ends, so that one takes over at once.
+    pub(crate) async fn release(&self, db: &mut Connection) {
+        let Some(owner) = self.owner.as_ref().filter(|_| self.lost.is_none()) else { return };
+        if let Err(error) = owner.release(db).await {
+            tracing::debug!(%error, "failed to release the database: {error}");
+        }
+    }
+
     /// Returns whether the connection is lost and not yet restored.
     pub(crate) fn is_lost(&self) -> bool {
         self.lost.is_some()
@@ -128,6 +136,11 @@ impl ConnectionState {
     /// Returns whether another server owns the database.
     pub(crate) fn is_taken_over(&self) -> bool {
         *self.taken_over.borrow()
+    }
+
+    /// Returns the flag whether another server owns the database.
+    pub(crate) fn taken_over(&self) -> Arc<watch::Sender<bool>> {
+        Arc::clone(&self.taken_over)
     }
 
     /// Waits until another server owns the database, which may never happen.

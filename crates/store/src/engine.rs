@@ -4,6 +4,7 @@
 mod postgres;
 mod sqlite;
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +15,8 @@ use sqlx::{PgPool, SqlitePool};
 use crate::StoreError;
 use crate::db::{self, Connection};
 
-pub(crate) use postgres::{Owner, READER_WAIT};
+pub use postgres::{DatabaseOwner, Standby};
+pub(crate) use postgres::{Heartbeat, Owner, READER_WAIT};
 #[cfg(test)]
 pub(crate) use sqlite::database_path;
 pub(crate) use sqlite::{
@@ -85,12 +87,24 @@ impl Engine {
         }
     }
 
-    /// Records in the opening transaction that this server owns the database. For SQLite, the lock
-    /// of the data folder suffices.
-    pub(crate) async fn claim(self, db: &mut Connection) -> Result<Option<Owner>, StoreError> {
+    /// Records in the opening transaction that this server owns the database, and where it takes the
+    /// connections of standbys. For SQLite, the lock of the data folder suffices.
+    pub(crate) async fn claim(
+        self,
+        db: &mut Connection,
+        address: Option<SocketAddr>,
+    ) -> Result<Option<Owner>, StoreError> {
         match self {
             Self::Sqlite(_) => Ok(None),
-            Self::Postgres(options) => Owner::claim(*options, db).await.map(Some),
+            Self::Postgres(options) => Owner::claim(*options, db, address).await.map(Some),
+        }
+    }
+
+    /// Shows to standbys from now on that this server runs. Nobody waits for an embedded database.
+    pub(crate) async fn heartbeat(&self) -> Option<Heartbeat> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(options) => Some(Heartbeat::start((**options).clone()).await),
         }
     }
 

@@ -110,7 +110,7 @@ pub use channels::{Channels, NewChannel};
 pub use commit::{Batch, Committed};
 pub use components::{ComponentName, Components, NewComponent};
 pub use doctor::{DamagedRow, Doctor};
-pub use engine::{ClockOffset, Database};
+pub use engine::{ClockOffset, Database, DatabaseOwner, Standby};
 pub use error::StoreError;
 pub use evidence::{EvidenceEntry, EvidenceStore};
 pub use fleet::{

@@ -67,6 +67,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     migration!(42, "0042_probe_suspicions.sql"),
     migration!(43, "0043_private_regions.sql"),
     migration!(44, "0044_result_days.sql"),
+    migration!(45, "0045_replicas.sql"),
 ];
 
 impl Migration {

@@ -1,14 +1,16 @@
 //! Opens the store of a data folder: finishes an interrupted restore, takes the locks, migrates the
 //! database, and decides whether a missing or empty database may be served.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use rules::Secret;
 use tokio::sync::watch;
 
 use crate::access_versions::AccessVersions;
 use crate::db;
-use crate::engine::Engine;
+use crate::engine::{Engine, Owner};
 use crate::generations::Generations;
 use crate::latest_successes::LatestSuccesses;
 use crate::marker::Marker;
@@ -17,7 +19,7 @@ use crate::outbox_cache::{Listener, OutboxCache};
 use crate::quarantine::Quarantine;
 use crate::recent_index::RecentIndex;
 use crate::store::Inner;
-use crate::vault::{check_master_key, unlock_vault};
+use crate::vault::{Vault, check_master_key, unlock_vault};
 use crate::writer::{Session, Writer};
 use crate::{
     Settings, Store, StoreError, data_dir, restore, result_rows, signing_secrets, workspaces,
@@ -38,21 +40,32 @@ impl Store {
     /// Opens the store for the server that owns it, and creates the parts that are missing. Rejects
     /// a folder that has held workspaces if its database has none: see [`Self::open_fresh`].
     pub async fn open(settings: Settings) -> Result<Self, StoreError> {
-        Self::open_as(settings, Opening::Create).await
+        Self::open_as(settings, Opening::Create, None).await
+    }
+
+    /// Like [`Self::open`], for one of several servers that share a PostgreSQL database. `address` is
+    /// where it takes the connections that the others pass on. They take over if it falls silent.
+    pub async fn open_shared(settings: Settings, address: SocketAddr) -> Result<Self, StoreError> {
+        Self::open_as(settings, Opening::Create, Some(address)).await
     }
 
     /// Opens a store that must exist. Creates nothing.
     pub async fn open_existing(settings: Settings) -> Result<Self, StoreError> {
-        Self::open_as(settings, Opening::Existing).await
+        Self::open_as(settings, Opening::Existing, None).await
     }
 
     /// Opens an empty store, even in a folder that has held workspaces. Rejects a database with
     /// workspaces.
     pub async fn open_fresh(settings: Settings) -> Result<Self, StoreError> {
-        Self::open_as(settings, Opening::Fresh).await
+        Self::open_as(settings, Opening::Fresh, None).await
     }
 
-    async fn open_as(settings: Settings, opening: Opening) -> Result<Self, StoreError> {
+    #[expect(clippy::too_many_lines, reason = "opens each part once, in order")]
+    async fn open_as(
+        settings: Settings,
+        opening: Opening,
+        shared_at: Option<SocketAddr>,
+    ) -> Result<Self, StoreError> {
         let engine = Engine::new(&settings.database, &settings.folder)?;
         let marker = Marker::new(&settings.folder);
         if opening == Opening::Existing {
@@ -70,6 +83,10 @@ impl Store {
                 return Err(misfit(&settings, &engine).await.unwrap_or(held));
             }
             opened => opened?,
+        };
+        let heartbeat = match shared_at {
+            Some(_) => engine.heartbeat().await,
+            None => None,
         };
         if opening == Opening::Existing && migrate::is_new(&mut db).await? {
             return Err(missing(&settings));
@@ -91,8 +108,10 @@ impl Store {
         let quarantine = Arc::<Quarantine>::default();
         signing_secrets::create_missing(&mut db, &vault, &quarantine).await?;
         let readers = engine.readers();
-        let owner = engine.claim(&mut db).await?;
         let left_behind = result_rows::edges(&mut db).await?;
+        // The last change, because its lock on the row delays standbys.
+        let owner = engine.claim(&mut db, shared_at).await?;
+        let number = owner.as_ref().map(Owner::number);
         let tail = RecentIndex::new(left_behind.map(|(_, last)| last), Arc::clone(&quarantine));
         db::run(&mut db, "COMMIT").await?;
         let generations = Arc::<Generations>::default();
@@ -101,10 +120,14 @@ impl Store {
         let shared = (Arc::clone(&vault), Arc::clone(&quarantine));
         let session = Session::new(db, owner, shared, lock, Arc::clone(&generations), memory);
         let writer = Writer::start(session)?;
+        if let (Some(heartbeat), Some(number)) = (&heartbeat, number) {
+            heartbeat.confirm(number, writer.taken_over(), writer.is_running());
+        }
         let (page_changes, probe_changes) = (watch::Sender::new(0), watch::Sender::new(0));
         let accesses = AccessVersions::default();
         Ok(Self::new(Inner {
             writer,
+            heartbeat,
             readers,
             reads: AtomicU64::new(0),
             vault,
@@ -120,6 +143,15 @@ impl Store {
             marker,
             quarantine,
         }))
+    }
+}
+
+impl Settings {
+    /// Returns the key with which servers that share this database recognise each other, derived from the
+    /// master key. The master key must exist.
+    pub fn replica_key(&self) -> Result<Secret<[u8; 32]>, StoreError> {
+        let key = self.master_key.key(&self.folder, true)?;
+        Ok(Vault::new(&key).replicas())
     }
 }
 

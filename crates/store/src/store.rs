@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use crate::StoreError;
 use crate::access_versions::{AccessVersion, AccessVersions};
 use crate::db::{self, Connection, query};
-use crate::engine::{Database, READER_WAIT, Readers};
+use crate::engine::{Database, Heartbeat, READER_WAIT, Readers};
 use crate::generations::{Generation, Generations};
 use crate::latest_successes::LatestSuccesses;
 use crate::marker::Marker;
@@ -47,6 +47,8 @@ pub struct Store {
 /// Parts of an open store.
 pub(crate) struct Inner {
     pub(crate) writer: Writer,
+    /// Shows to standbys that this server runs. `None` if none may wait.
+    pub(crate) heartbeat: Option<Heartbeat>,
     pub(crate) readers: Readers,
     /// Number of reads so far.
     pub(crate) reads: AtomicU64,
@@ -89,6 +91,7 @@ impl Store {
     /// and unlocks the data folder. Dropping the store loses no committed data either.
     pub async fn close(self) -> Result<(), StoreError> {
         self.inner.readers.close().await;
+        self.inner.heartbeat.iter().for_each(Heartbeat::end);
         self.inner.writer.close().await
     }
 
@@ -114,6 +117,23 @@ impl Store {
     /// server can no longer write to the database, and its cached state is stale.
     pub async fn wait_for_takeover(&self) {
         self.inner.writer.wait_for_takeover().await;
+    }
+
+    /// Returns the number of this owner of the database, which grows with each one. `None` if no other
+    /// server may wait.
+    pub fn owner_number(&self) -> Option<i64> {
+        self.inner.heartbeat.as_ref().and_then(Heartbeat::number)
+    }
+
+    /// Records that a later owner replaced this server, as [`Self::wait_for_takeover`] then reports. Returns
+    /// false if the other one is not later.
+    pub fn end_ownership(&self, replaced_by: i64) -> bool {
+        self.inner.heartbeat.as_ref().is_some_and(|it| it.replaced(replaced_by))
+    }
+
+    /// Returns the number of servers that wait to take over this database.
+    pub fn standbys(&self) -> u32 {
+        self.inner.heartbeat.as_ref().map_or(0, Heartbeat::standbys)
     }
 
     /// Returns the generation of the workspace's resources and their status, or `None` while a

@@ -45,6 +45,7 @@ pub(crate) struct Vault {
     cipher: XChaCha20Poly1305,
     key_id: [u8; KEY_ID_BYTES],
     sessions: Secret<[u8; KEY_BYTES]>,
+    replicas: Secret<[u8; KEY_BYTES]>,
 }
 
 /// Location of a secret. An envelope only opens at the location it was sealed for.
@@ -62,9 +63,16 @@ impl Vault {
         let digest = digest.finalize();
         let mut key_id = [0; KEY_ID_BYTES];
         key_id.copy_from_slice(&digest[..KEY_ID_BYTES]);
-        let sessions = Sha256::new().chain_update(b"aloft sessions").chain_update(key.expose());
-        let sessions = Secret::new(sessions.finalize().into());
-        Self { cipher: XChaCha20Poly1305::new(key.expose().into()), key_id, sessions }
+        let [sessions, replicas] = ["aloft sessions", "aloft replicas"].map(|purpose| {
+            let derived = Sha256::new().chain_update(purpose).chain_update(key.expose());
+            Secret::new(derived.finalize().into())
+        });
+        Self { cipher: XChaCha20Poly1305::new(key.expose().into()), key_id, sessions, replicas }
+    }
+
+    /// Returns the key with which servers of one database recognise each other.
+    pub(crate) fn replicas(self) -> Secret<[u8; KEY_BYTES]> {
+        self.replicas
     }
 
     /// Returns the key that signs visitors' session tokens. It is derived from the master key, so

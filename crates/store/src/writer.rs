@@ -19,7 +19,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 pub(crate) use self::durability::Durability;
@@ -117,6 +117,17 @@ impl Writer {
             }
             reply => reply,
         }
+    }
+
+    /// Returns a question whether the writer runs. Asking it does not keep the writer running.
+    pub(crate) fn is_running(&self) -> impl Fn() -> bool + Send + Sync + 'static {
+        let queue = self.queue.downgrade();
+        move || queue.upgrade().is_some_and(|queue| !queue.is_closed())
+    }
+
+    /// Returns the flag whether another server owns the database.
+    pub(crate) fn taken_over(&self) -> Arc<watch::Sender<bool>> {
+        self.state.taken_over()
     }
 
     /// Waits until another server owns the database. No write succeeds after that.

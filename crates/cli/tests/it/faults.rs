@@ -1,8 +1,10 @@
-//! Faults between a server, its probe and NATS, which are all real processes: full disks, clocks that jump,
-//! processes that stand still, and lines on which nothing arrives. `scene` has the monitor and its alerts, and
-//! checks that nothing is lost or invented. Kills are in `remote_probe`, `nats` and `chaos`.
+//! Faults between servers, a probe and NATS, which are all real processes: full disks, clocks that jump,
+//! processes that stand still, and lines on which nothing arrives. `replicas` has servers that share a
+//! database. `scene` has the monitor and its alerts, and checks that nothing is lost or invented. Kills
+//! are in `remote_probe`, `nats` and `chaos`, too.
 
 mod line;
+mod replicas;
 mod scene;
 
 use std::fs;

@@ -19,7 +19,7 @@ use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use rules::limits::RESPONSE_READ_WITHIN;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -27,6 +27,7 @@ use tower::{Service, ServiceExt as _};
 use web::peer::{EntryPoint, Peer};
 
 use super::preface_timeout::PrefaceTimeout;
+use super::source::ConnectionSource;
 use super::stalled::{StreamExecutor, WatchedBody};
 use super::write_timeout::WriteTimeout;
 use crate::connection::{AdmitResult, Connection, ConnectionLimits, ConnectionPermit};
@@ -76,14 +77,14 @@ struct Handshake {
 }
 
 /// Serves until `stop` is cancelled, then waits for calls in progress.
-pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: CancellationToken) {
+pub(super) async fn serve(mut source: ConnectionSource, serving: Serving, stop: CancellationToken) {
     let server = builder(HEADERS_WITHIN);
     let connections = GracefulShutdown::new();
     let abort = CancellationToken::new();
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
-            accepted = accept(&listener, &serving.limits) => accepted,
+            accepted = accept(&mut source, &serving.limits) => accepted,
         };
         match accepted {
             Ok((stream, peer, permit)) => {
@@ -112,7 +113,7 @@ pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: Cancell
             Err(error) => handle_accept_error(&error).await,
         }
     }
-    drop(listener);
+    drop(source);
     if timeout(DRAIN_WITHIN, connections.shutdown()).await.is_err() {
         tracing::warn!("connections did not end within {DRAIN_WITHIN:?} and are closed");
         abort.cancel();
@@ -120,12 +121,12 @@ pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: Cancell
 }
 
 /// Accepts the next connection within the limits. Closes rejected ones.
-async fn accept(
-    listener: &TcpListener,
+pub(super) async fn accept(
+    source: &mut ConnectionSource,
     limits: &Arc<ConnectionLimits>,
 ) -> io::Result<(TcpStream, SocketAddr, ConnectionPermit)> {
     loop {
-        let (stream, peer) = listener.accept().await?;
+        let (stream, peer) = source.accept().await?;
         loop {
             match limits.admit(peer.ip()) {
                 AdmitResult::Admitted(permit) => return Ok((stream, peer, permit)),
@@ -217,7 +218,7 @@ fn builder(headers_within: Duration) -> Builder<StreamExecutor> {
     builder
 }
 
-async fn handle_accept_error(error: &io::Error) {
+pub(super) async fn handle_accept_error(error: &io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     if !matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
         tracing::error!(%error, "failed to accept a connection: {error}");

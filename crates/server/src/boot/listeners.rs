@@ -17,6 +17,7 @@ use web::proxies::TrustedProxies;
 
 use super::BootError;
 use super::listen::{self, Serving};
+use super::source::{ConnectionSource, HandOvers};
 use crate::config::Settings;
 use crate::connection::ConnectionLimits;
 
@@ -36,13 +37,17 @@ pub(super) struct Addresses {
     pub(super) tls: Option<SocketAddr>,
     /// Address for plain text that redirects to TLS.
     pub(super) redirecting: Option<SocketAddr>,
+    /// Address for connections that standbys pass on.
+    pub(super) replica: Option<SocketAddr>,
 }
 
 /// Bound listeners.
 pub(super) struct Listeners {
-    plain: TcpListener,
-    tls: Option<TcpListener>,
-    redirecting: Option<TcpListener>,
+    plain: ConnectionSource,
+    tls: Option<ConnectionSource>,
+    redirecting: Option<ConnectionSource>,
+    /// Listener for connections that standbys pass on.
+    replica: Option<TcpListener>,
     pub(super) addresses: Addresses,
 }
 
@@ -57,7 +62,10 @@ impl Addresses {
 
     /// Logs the addresses of the server.
     pub(super) fn log(&self) {
-        let Self { plain, tls, redirecting } = self;
+        let Self { plain, tls, redirecting, replica } = self;
+        if let Some(replica) = replica {
+            tracing::info!(server.address = %replica, "taking connections of standbys at {replica}");
+        }
         tracing::info!(server.address = %plain, "answering on http://{plain}");
         if let Some(tls) = tls {
             tracing::info!(server.address = %tls, "answering on https://{tls}");
@@ -74,18 +82,41 @@ impl Listeners {
         let tls = settings.domains.tls.as_ref();
         let (plain, plain_at) = bind(settings.listen, "--listen")?;
         let (tls, redirecting) = (tls.map(|tls| tls.listen), tls.and_then(|tls| tls.redirect));
-        let tls = match tls {
-            Some(address) => Some(bind(address, "--https-listen")?),
-            None => None,
+        let bound = |address: Option<SocketAddr>, flag| {
+            address.map(|address| bind(address, flag)).transpose().map(Option::unzip)
         };
-        let redirecting = match redirecting {
-            Some(address) => Some(bind(address, "--http-listen")?),
-            None => None,
+        let (tls, tls_at) = bound(tls, "--https-listen")?;
+        let (redirecting, redirecting_at) = bound(redirecting, "--http-listen")?;
+        let (replica, replica_at) = bound(settings.replica_address, "--replica-address")?;
+        let addresses = Addresses {
+            plain: plain_at,
+            tls: tls_at,
+            redirecting: redirecting_at,
+            replica: replica_at,
         };
-        let at = |bound: &Option<(TcpListener, SocketAddr)>| bound.as_ref().map(|bound| bound.1);
-        let addresses = Addresses { plain: plain_at, tls: at(&tls), redirecting: at(&redirecting) };
-        let (tls, redirecting) = (tls.map(|bound| bound.0), redirecting.map(|bound| bound.0));
-        Ok(Self { plain, tls, redirecting, addresses })
+        let (tls, redirecting) = (tls.map(Into::into), redirecting.map(Into::into));
+        Ok(Self { plain: plain.into(), tls, redirecting, replica, addresses })
+    }
+
+    /// Returns the sources of connections from clients.
+    pub(super) fn sources(&mut self) -> Vec<(EntryPoint, &mut ConnectionSource)> {
+        let tls = self.tls.as_mut().map(|it| (EntryPoint::Tls, it));
+        let redirecting = self.redirecting.as_mut().map(|it| (EntryPoint::Redirecting, it));
+        [(EntryPoint::Plain, &mut self.plain)].into_iter().chain(tls).chain(redirecting).collect()
+    }
+
+    /// Returns the senders to these listeners.
+    pub(super) fn hand_overs(&self) -> HandOvers {
+        HandOvers {
+            plain: self.plain.hand_over(),
+            tls: self.tls.as_ref().map(ConnectionSource::hand_over),
+            redirecting: self.redirecting.as_ref().map(ConnectionSource::hand_over),
+        }
+    }
+
+    /// Returns the listener for connections that standbys pass on, once.
+    pub(super) const fn take_replica(&mut self) -> Option<TcpListener> {
+        self.replica.take()
     }
 
     /// Serves on all listeners until `stop` is cancelled. Each has its share of the connection

@@ -1,5 +1,7 @@
 //! Opens the store that the settings name, after checks of this machine.
 
+use std::net::SocketAddr;
+
 use store::{MasterKeySource, Store};
 use web::context::Context;
 
@@ -21,6 +23,18 @@ pub fn store_settings(settings: &Settings) -> store::Settings {
 pub(super) async fn open(settings: &Settings, ctx: &Context) -> Result<Store, BootError> {
     prepare(settings, ctx).await?;
     let store = Store::open(store_settings(settings)).await?;
+    apply_plans(&store, settings);
+    Ok(store)
+}
+
+/// Opens the store for one of several servers that share its database.
+pub(super) async fn open_shared(
+    settings: &Settings,
+    ctx: &Context,
+    address: SocketAddr,
+) -> Result<Store, BootError> {
+    prepare(settings, ctx).await?;
+    let store = Store::open_shared(store_settings(settings), address).await?;
     apply_plans(&store, settings);
     Ok(store)
 }

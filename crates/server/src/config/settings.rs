@@ -16,6 +16,7 @@ use rules::{HostPort, Region, Secret, limits};
 use store::Database;
 use tracing_subscriber::filter::Targets;
 
+use super::database::{database, replica_address};
 use super::domains::{self, DomainSettings};
 use super::log_filter::log_filter;
 use super::operator::Operator;
@@ -40,6 +41,8 @@ pub struct Settings {
     pub listen: SocketAddr,
     pub data: PathBuf,
     pub database: Database,
+    /// Address at which other servers of the same database reach this one; `None` for a single server.
+    pub replica_address: Option<SocketAddr>,
     /// Servers of NATS; `None` uses none.
     pub nats: Option<NatsUrls>,
     pub nats_credentials_file: Option<PathBuf>,
@@ -98,6 +101,7 @@ impl Settings {
     pub fn parse(values: &Values) -> Result<Self, ConfigError> {
         let number = |name, allowed| read(values.get(name), allowed, |text| text.parse().ok());
         let public_url = servers::public_url(values)?;
+        let database = database(values.get("database"))?;
         Ok(Self {
             listen: read(
                 values.get("listen"),
@@ -105,7 +109,8 @@ impl Settings {
                 address,
             )?,
             data: read(values.get("data"), "must name a folder", path)?,
-            database: database(values.get("database"))?,
+            replica_address: replica_address(values, &database)?,
+            database,
             nats: nats(values.get("nats"))?,
             nats_credentials_file: path(&values.get("nats_credentials_file").text),
             allow_private_networks: read(
@@ -198,22 +203,6 @@ fn network(text: &str) -> Option<IpNet> {
 
 fn path(text: &str) -> Option<PathBuf> {
     (!text.is_empty()).then(|| PathBuf::from(text))
-}
-
-/// Parses the database URL. The error omits the value, which may contain a password.
-fn database(value: &Value) -> Result<Database, ConfigError> {
-    let address = value.text.trim();
-    if address.is_empty() {
-        return Ok(Database::Embedded);
-    }
-    if ["postgres://", "postgresql://"].iter().any(|scheme| address.starts_with(scheme)) {
-        return Ok(Database::Postgres(Secret::new(address.to_owned())));
-    }
-    Err(ConfigError::Invalid {
-        name: value.setting.name,
-        why: "must begin with postgres://, or be empty".to_owned(),
-        origin: value.origin.clone(),
-    })
 }
 
 /// Parses the URLs of NATS. The error omits the value, which may contain a password.
@@ -339,6 +328,8 @@ mod tests {
             ("log_format", "xml"),
             ("log_level", "inof"),
             ("database", "mysql://root:hunter2@localhost/aloft"),
+            ("replica_address", "10.0.0.5:9080"),
+            ("replica_address", "0.0.0.0:9080"),
             ("nats", "http://nats.example.com"),
             ("nats", "nats://a:4222,nats://user:hunter2@b"),
             ("master_key", "hunter2"),
@@ -364,6 +355,8 @@ mod tests {
         `log_format` must be text or json, not `xml` (from the environment)
         `log_level` must be error, warn, info, debug, trace, or a filter such as info,aloft_store=debug: `inof` is not
         `database` must begin with postgres://, or be empty (from the environment)
+        `replica_address` requires `database`, a PostgreSQL database that the servers share (from the environment)
+        `replica_address` must be an address that other machines can connect to, such as 10.0.0.5:9080, not `0.0.0.0:9
         `nats` must be URLs such as nats://nats.example.com:4222, joined by commas (from the environment)
         `nats` must contain no user and no password: put them into the credentials file (from the environment)
         `master_key` must be 32 bytes in base64 (from the environment)

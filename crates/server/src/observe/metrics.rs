@@ -81,6 +81,8 @@ pub struct MetricSet {
     pub caches: CacheMetrics,
     /// Unreadable database rows.
     pub unreadable_rows: Gauge,
+    /// Servers that wait to take over the database.
+    pub standbys: Gauge,
     calls: Family<[(&'static str, &'static str); 2], Counter>,
     registry: Registry,
 }
@@ -141,6 +143,7 @@ impl Metrics {
                 "unreadable_rows",
                 "Unreadable rows of the database, which are skipped",
             ),
+            standbys: gauge(registry, "standbys", "Servers that wait to take over the database"),
             deliveries_dead: gauge(registry, "deliveries_dead", "Deliveries that are dead letters"),
             check_seconds: histogram(registry, "check", "Duration of checks", CHECK_BOUNDS),
             check_start_delay_seconds: histogram(

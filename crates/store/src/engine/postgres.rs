@@ -5,6 +5,7 @@
 //! can be shared.
 
 use std::io;
+use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -33,6 +34,12 @@ const LOCK: i64 = 0x0061_6c6f_6674_0001;
 /// SQLSTATE of a lock timeout.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
+/// Time of the database server, in milliseconds since 1970.
+macro_rules! database_time {
+    () => {
+        "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT"
+    };
+}
 /// Process ID of the current session, and its start in microseconds since 1970.
 macro_rules! this_session {
     () => {
@@ -50,6 +57,11 @@ macro_rules! lock_holder {
          AND l.classid::BIGINT = $1 AND l.objid::BIGINT = $2"
     };
 }
+
+mod replicas;
+
+pub(crate) use replicas::Heartbeat;
+pub use replicas::{DatabaseOwner, Standby};
 
 /// This server, as the owner of a database.
 pub(crate) struct Owner {
@@ -124,7 +136,7 @@ pub(super) async fn clock_offset(
     let options = options(address)?;
     let compared = tokio::time::timeout(CONNECT, async {
         let mut db = options.connect().await?;
-        let clock = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT AS now";
+        let clock = concat!("SELECT ", database_time!(), " AS now");
         let asked = now();
         let row = sqlx::query(clock).fetch_one(&mut db).await?;
         let answered = now();
@@ -168,20 +180,36 @@ pub(super) fn readers(options: &PgConnectOptions) -> PgPool {
 }
 
 impl Owner {
-    /// Records in the opening transaction that this server owns the database.
+    /// Records in the opening transaction that this server owns the database. `address` is where it
+    /// takes the connections of standbys, if it has any.
     pub(super) async fn claim(
         options: PgConnectOptions,
         db: &mut Connection,
+        address: Option<SocketAddr>,
     ) -> Result<Self, StoreError> {
         let row = query(concat!(
-            "INSERT INTO owner (one, number) VALUES (1, 1) \
-             ON CONFLICT (one) DO UPDATE SET number = owner.number + 1 RETURNING number, ",
+            "INSERT INTO owner (one, number, address, seen_at) \
+             VALUES (1, 1, $1::TEXT, CASE WHEN $1::TEXT IS NULL THEN NULL ELSE ",
+            database_time!(),
+            " END) ON CONFLICT (one) DO UPDATE SET number = owner.number + 1, \
+             address = EXCLUDED.address, seen_at = EXCLUDED.seen_at RETURNING number, ",
             this_session!()
         ))
+        .bind(address.map(|it| it.to_string()))
         .fetch_one(db)
         .await?;
         let session = ServerSession { pid: row.try_get("pid")?, started: row.try_get("started")? };
         Ok(Self { options, number: row.try_get("number")?, sessions: vec![session] })
+    }
+
+    /// Returns the number of this owner, which grows with each one.
+    pub(crate) const fn number(&self) -> i64 {
+        self.number
+    }
+
+    /// Tells standbys that this server ends.
+    pub(crate) async fn release(&self, db: &mut Connection) -> Result<(), sqlx::Error> {
+        replicas::release(db, self.number).await
     }
 
     /// Restores the lost connection of the writer. Fails if another server owned the database

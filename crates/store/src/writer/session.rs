@@ -233,6 +233,7 @@ impl Session {
 
     pub(super) async fn close(mut self) -> Result<(), StoreError> {
         let checkpointed = engine::checkpoint(&mut self.db).await;
+        self.connection.release(&mut self.db).await;
         self.db.close().await?;
         checkpointed.map_err(StoreError::from)
     }

@@ -1,8 +1,9 @@
-//! PostgreSQL only: one owner at a time, and a connection that is lost and restored. `restarts` has
-//! a server that is killed or hangs, `tls` its certificates, `days` its partitions, and
-//! `round_trips` counts statements.
+//! PostgreSQL only: one owner at a time, and a connection that is lost and restored. `replicas` has
+//! standbys, `restarts` a server that is killed or hangs, `tls` its certificates, `days` its partitions,
+//! and `round_trips` counts statements.
 
 mod days;
+mod replicas;
 mod restarts;
 mod round_trips;
 mod tls;

@@ -5,6 +5,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use axum::Form;
 use axum::middleware::from_fn_with_state;
 use axum::routing::post;
+use tokio::net::TcpListener;
 use web::context::Context;
 use web::proxies::TrustedProxies;
 
@@ -34,7 +35,7 @@ async fn unfinished_handshake_times_out_and_frees_its_permit() {
     let config = Arc::<Certificates>::default().tls();
     let acceptor = Some(TlsAcceptor::from(config));
     let serving = Serving { entry_point: EntryPoint::Tls, acceptor, ..in_the_clear() };
-    let serving = tokio::spawn(serve(listener, serving, stop.clone()));
+    let serving = tokio::spawn(serve(listener.into(), serving, stop.clone()));
     for _ in 0..3 {
         let mut silent = TcpStream::connect(address).await.unwrap();
         let mut nothing = Vec::new();
@@ -86,7 +87,7 @@ async fn full_listener_closes_the_idle_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
-    let serving = tokio::spawn(serve(listener, in_the_clear(), stop.clone()));
+    let serving = tokio::spawn(serve(listener.into(), in_the_clear(), stop.clone()));
     let mut first = TcpStream::connect(address).await.unwrap();
     for _ in 0..3 {
         asks(&mut first).await;
@@ -139,7 +140,7 @@ async fn stalled_form_times_out_and_its_connection_closes() {
         Router::new().route("/form", post(read)).layer(from_fn_with_state(edge, edge::edge));
     let stop = CancellationToken::new();
     let serving = Serving { router, ..in_the_clear() };
-    let serving = tokio::spawn(serve(listener, serving, stop.clone()));
+    let serving = tokio::spawn(serve(listener.into(), serving, stop.clone()));
     let mut stalled = TcpStream::connect(address).await.unwrap();
     let head = "POST /form HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\
                 content-type: application/x-www-form-urlencoded\r\n\r\nx=";

@@ -70,6 +70,7 @@ fn endpoint_renders_the_documented_metrics() {
         "aloft_message_seconds_count 0",
         "aloft_deliveries_waiting 0",
         "aloft_deliveries_dead 0",
+        "aloft_standbys 0",
         "aloft_calls_total{method=\"GetMonitor\",code=\"ok\"} 1",
         "process_resident_memory_bytes ",
         "process_open_fds ",

@@ -1,0 +1,1 @@
+-- Only a PostgreSQL database is shared by several servers: see `../postgres/0045_replicas.sql`.
