@@ -188,6 +188,35 @@ fn clock_jumps_of_a_probe_change_nothing() {
     assert!(probe.stop());
 }
 
+/// Lets the clock of a server jump while a probe serves its monitor.
+fn clock_jump_of_a_server(jump: i64) {
+    let (home, key) = Home::with_key();
+    let variables = faulty(&home, "FAULTS_CLOCK", "clock");
+    let listen = free_address().to_string();
+    let flags = ["--listen", &listen, "--allow-private-networks"];
+    let server = home.serve_as(&flags, &borrowed(&variables));
+    let probe = Probe::run(&home, &probe_line(&home));
+    server.wait_for_log(CONNECTED);
+    let mut scene = Scene::new(&server, key);
+    let before = scene.trigger(&server);
+    fs::write(home.path().join("clock"), jump.to_string()).unwrap();
+    let after = scene.trigger(&server);
+    let jumped = (after - before) / 1_000;
+    assert!((jumped - jump).abs() < HOUR / 2, "{jumped}");
+    scene.check(&server);
+    assert!(probe.stop());
+}
+
+// issue 19, faults: "a clock jump of one hour on a server"
+#[test]
+fn clock_jumps_of_a_server_lose_nothing() {
+    std::thread::scope(|scope| {
+        for jump in [HOUR, -HOUR] {
+            scope.spawn(move || clock_jump_of_a_server(jump));
+        }
+    });
+}
+
 fn pause_of_a_probe() {
     let (home, key) = Home::with_key();
     let server = serve(&home, free_address());

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::cadence::{
     Budget, ConfirmationCheck, DetailBudget, DueSlot, FirstRun, Missed, MissedReason, Regions,
@@ -27,6 +28,10 @@ const EVIDENCE_EVERY_MS: i64 = 600_000;
 /// Slots that are sent between two readings of the clock.
 const DISPATCHED_AT_A_TIME: usize = 256;
 
+/// Time for which a slot counts as due now after the clock was set back. The slot for which cadence woke
+/// up was due a moment before.
+const JUST_DUE: Duration = Duration::from_secs(1);
+
 /// Command to cadence.
 #[derive(Debug)]
 pub(super) enum ScheduleCommand {
@@ -44,7 +49,7 @@ pub(super) enum ScheduleCommand {
 #[derive(Debug)]
 pub(super) struct TimetableEntry {
     pub(super) plan: Arc<CheckPlan>,
-    pub(super) period: std::time::Duration,
+    pub(super) period: Duration,
     pub(super) regions: Regions,
 }
 
@@ -225,7 +230,7 @@ impl Cadence {
         let now = self.ctx.now();
         if now < self.last_poll {
             warn!("the clock was set back to {now}; slots are counted from there");
-            self.schedule.set_back(now);
+            self.schedule.set_back(now - JUST_DUE);
         }
         self.last_poll = now;
         for QueuedJob { job, handle, .. } in self.permits.expired(now) {
