@@ -9,7 +9,7 @@
 //
 // A [Client] has every service of the contract. Messages are in the packages below gen, one per package of the
 // contract, such as aloft.dev/client/gen/monitor/v1. Optional fields are pointers: proto.String, proto.Int32 and
-// proto.Bool of google.golang.org/protobuf/proto create them.
+// proto.Bool of google.golang.org/protobuf/proto create them. Package enums has the values of enumerated fields.
 //
 // Key and address come from [WithAPIKey] and [WithBaseURL], or else from the environment variables SERVICE_API_KEY
 // and SERVICE_API_URL. Options of one call travel in its context: [WithCallOptions].

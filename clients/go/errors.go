@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"aloft.dev/client/gen/enums"
 )
 
 // Code is the code of an error, such as [CodeNotFound].
@@ -97,8 +99,8 @@ type Violation struct {
 type Error struct {
 	// Code of the error.
 	Code Code
-	// Reason is stable, such as NOT_FOUND (see the constants Reason…). Empty if the service did not respond itself. A
-	// newer service may have others.
+	// Reason is stable, such as enums.ReasonNotFound. Empty if the service did not respond itself. A newer service may
+	// have others.
 	Reason string
 	// Message for people: the failed thing, and the way out.
 	Message string
@@ -146,7 +148,7 @@ func (err *Error) Unwrap() error { return err.cause }
 
 // invalid returns the error of an invalid value that was not sent.
 func invalid(message string) *Error {
-	return &Error{Code: CodeInvalidArgument, Reason: "INVALID_ARGUMENT", Message: message}
+	return &Error{Code: CodeInvalidArgument, Reason: enums.ReasonInvalidArgument, Message: message}
 }
 
 // failureOf returns the client's error within an error.

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"aloft.dev/client/gen/enums"
 )
 
 // Identity is the workspace and the scopes of a key.
@@ -62,7 +64,7 @@ func (client *Client) RevokeKey(ctx context.Context, id string) error {
 	}
 	path := "/v1/api-key/" + url.PathEscape(id)
 	_, err := client.v1.call(ctx, http.MethodDelete, path, func(failure *Error, header http.Header) bool {
-		return failure.Reason == "KEY_REVOKED" && isKeyOf(header.Get(keyHeader), id)
+		return failure.Reason == enums.ReasonKeyRevoked && isKeyOf(header.Get(keyHeader), id)
 	})
 	return err
 }

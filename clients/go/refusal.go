@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"aloft.dev/client/gen/enums"
 )
 
 const (
@@ -89,7 +91,7 @@ func (err *Error) readProblem(message string, fields map[string]json.RawMessage)
 	err.Reason, _ = textOf(fields["reason"])
 	err.Code = codeOfStatus(err.Status)
 	switch {
-	case err.Status == http.StatusNotFound && err.Reason == "NOT_FOUND":
+	case err.Status == http.StatusNotFound && err.Reason == enums.ReasonNotFound:
 		err.Code = CodeNotFound
 	case err.Status == http.StatusInternalServerError:
 		err.Code = CodeInternal
@@ -129,7 +131,7 @@ func excerpt(page string) string {
 
 // withAdvice explains how to give a key, if one is missing.
 func withAdvice(message, reason string) string {
-	if reason == "KEY_MISSING" {
+	if reason == enums.ReasonKeyMissing {
 		return message + "; give the option `WithAPIKey`, or set " + keyVariable
 	}
 	return message

@@ -5,6 +5,8 @@ import (
 	"math"
 	"net"
 	"time"
+
+	"aloft.dev/client/gen/enums"
 )
 
 // retryAfterMax is the longest Retry-After to wait for. The caller should know of a longer one.
@@ -27,12 +29,12 @@ func mayHelp(failure *Error, isSafe bool) bool {
 	switch failure.Code {
 	case CodeResourceExhausted:
 		// A request that is too large stays too large.
-		return failure.Reason == "RATE_LIMITED" || failure.Status == 429 || failure.asksForRetry
+		return failure.Reason == enums.ReasonRateLimited || failure.Status == 429 || failure.asksForRetry
 	case CodeUnavailable:
 		return isSafe || !mayBeDone(failure)
 	case CodeAborted:
 		// The same revision stays outdated.
-		return isSafe && failure.Reason != "REVISION_MISMATCH"
+		return isSafe && failure.Reason != enums.ReasonRevisionMismatch
 	default:
 		return false
 	}

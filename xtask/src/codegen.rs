@@ -2,19 +2,21 @@
 //! generated code, which is compared with the committed one and replaced if it differs.
 
 mod contract;
+mod go;
 mod lane;
 mod plugin;
 mod typescript;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
 use crate::shell;
 
-/// File contents by name.
+/// File contents by name, with `/` before the names of files in inner folders.
 type Files = BTreeMap<String, Vec<u8>>;
 
 /// A folder that contains only generated code.
@@ -24,11 +26,12 @@ struct Output {
     generate: fn(&Path) -> Result<Files>,
 }
 
-const OUTPUTS: [Output; 4] = [
+const OUTPUTS: [Output; 5] = [
     Output { folder: "crates/proto/src/gen", generate: contract::generate },
     Output { folder: "crates/remote/src/gen", generate: lane::generate },
     Output { folder: "crates/terraform-plugin/src/gen", generate: plugin::generate },
     Output { folder: "clients/typescript/src/gen", generate: typescript::generate },
+    Output { folder: "clients/go/gen", generate: go::generate },
 ];
 
 /// Generates the code and writes what changed. With `check` it only compares, and fails with the
@@ -57,7 +60,7 @@ impl Output {
         for name in differing {
             let path = out.join(name);
             match expected.get(name) {
-                Some(content) => fs::write(&path, content),
+                Some(content) => write(&path, content),
                 None => fs::remove_file(&path),
             }
             .with_context(|| format!("failed to replace {}", path.display()))?;
@@ -92,17 +95,33 @@ pub(crate) fn sources(proto: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Returns all files of a folder by name. A missing folder is empty.
+/// Returns all files of a folder and of its inner folders by name. A missing folder is empty.
 fn read_all(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut files = BTreeMap::new();
     if !folder.exists() {
         return Ok(files);
     }
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        files.insert(entry.file_name().to_string_lossy().into_owned(), fs::read(entry.path())?);
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(inner) = folders.pop() {
+        for entry in fs::read_dir(inner)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(folder).expect("the file is below this folder");
+            files.insert(name.to_string_lossy().replace('\\', "/"), fs::read(&path)?);
+        }
     }
     Ok(files)
+}
+
+/// Writes a file and creates its folder.
+fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, content)
 }
 
 /// Returns the names that only one side has or that differ.

@@ -4,6 +4,7 @@
 
 mod built;
 mod client;
+mod go;
 mod module;
 mod nats;
 mod npm;
@@ -149,10 +150,10 @@ const VALGRIND: Installer = Installer {
     by_hand: "install valgrind (https://valgrind.org/)",
 };
 
-/// Go modules of programs that tests build: the client that calls providers, and the one that calls a
-/// server which refuses early.
-const MODULES: [&str; 2] =
-    ["crates/terraform-plugin/tests/wire", "crates/cli/tests/refusals/connect-go"];
+/// Go modules of programs that tests build: the client that calls providers, the one that calls a
+/// server which refuses early, and our own client.
+const MODULES: [&str; 3] =
+    ["crates/terraform-plugin/tests/wire", "crates/cli/tests/refusals/connect-go", "clients/go"];
 
 /// Installs everything, to work without a network afterwards.
 pub(crate) fn for_all() -> Result<()> {
@@ -184,6 +185,8 @@ pub(crate) fn for_tests() -> Result<()> {
     terraform::TOOLS.iter().try_for_each(ready)?;
     ready(&terraform::TFPLUGINDOCS)?;
     client::ready().context("failed to build the TypeScript client")?;
+    for_go_code()?;
+    go::CHECKERS.iter().try_for_each(ready)?;
     present_terraform()?;
     refusals::TOOLS.iter().try_for_each(ready)?;
     MODULES.iter().try_for_each(|module| download(module))
@@ -192,6 +195,11 @@ pub(crate) fn for_tests() -> Result<()> {
 /// Installs the tools of the contract's check.
 pub(crate) fn for_proto() -> Result<()> {
     ready(&BUF)
+}
+
+/// Installs the plugins that generate code of the Go client.
+pub(crate) fn for_go_code() -> Result<()> {
+    go::PLUGINS.iter().try_for_each(ready)
 }
 
 /// Installs the linker for releases of the provider.
@@ -376,6 +384,8 @@ mod tests {
             .chain(&terraform::TOOLS)
             .chain(&refusals::TOOLS)
             .chain(&packaging::TOOLS)
+            .chain(&go::PLUGINS)
+            .chain(&go::CHECKERS)
             .chain([&terraform::TFPLUGINDOCS, &zig::ZIGBUILD, &openid::PROVIDER, &nats::SERVER]);
         for tool in tools.iter().chain(further) {
             assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);

@@ -31,24 +31,29 @@ type project struct {
 	env    []string
 }
 
-// startProject packs the module and adds it to an empty one, without the network: other modules come from the cache.
-func startProject(t *testing.T) *project {
+// newProject returns an empty folder without the network: modules come from a proxy, then from the machine's cache.
+func newProject(t *testing.T, proxy string) *project {
 	t.Helper()
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	downloads := filepath.Join(strings.TrimSpace(string(cache)), "cache", "download")
+	return &project{folder: t.TempDir(), env: append(os.Environ(),
+		"GOPROXY=file://"+proxy+",file://"+downloads, "GOSUMDB=off", "GOWORK=off",
+		// The archive must not stay in the cache that all modules share.
+		"GOMODCACHE="+t.TempDir(),
+		// With -trimpath, builds of the same modules in other folders are reused.
+		"GOFLAGS=-modcacherw -mod=mod -trimpath",
+		"SERVICE_API_URL="+server().BaseURL, "SERVICE_API_KEY="+server().Keys["write"])}
+}
+
+// startProject packs the module and adds it to an empty one.
+func startProject(t *testing.T) *project {
+	t.Helper()
 	proxy := t.TempDir()
 	writeProxy(t, proxy)
-	project := &project{folder: t.TempDir()}
-	downloads := filepath.Join(strings.TrimSpace(string(cache)), "cache", "download")
-	// The archive must not stay in the cache that all modules share.
-	own := t.TempDir()
-	project.env = append(os.Environ(),
-		// With -trimpath, builds of the same modules in other folders are reused.
-		"GOPROXY=file://"+proxy+",file://"+downloads, "GOSUMDB=off", "GOFLAGS=-modcacherw -mod=mod -trimpath",
-		"GOMODCACHE="+own, "GOWORK=off",
-		"SERVICE_API_URL="+server().BaseURL, "SERVICE_API_KEY="+server().Keys["write"])
+	project := newProject(t, proxy)
 	project.run(t, "go", "mod", "init", "example.com/empty")
 	project.run(t, "go", "get", module+"@v"+aloft.Version)
 	return project
@@ -198,6 +203,52 @@ func (project *project) smoke(t *testing.T) {
 	project.write(t, "smoke", smoke)
 	project.run(t, "go", "get", "./smoke")
 	if printed := project.run(t, "go", "run", "./smoke"); printed != "true true true\n" {
+		t.Error(printed)
+	}
+}
+
+// tool returns the path of a program that `cargo xtask setup` installs.
+func tool(name string) string {
+	folder := os.Getenv("ALOFT_TOOLS_DIR")
+	if folder == "" {
+		folder = "../../../.tools"
+	}
+	path, err := filepath.Abs(filepath.Join(folder, "bin", name))
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
+
+func TestGoToolsFindNothing(t *testing.T) {
+	here := &project{folder: "..", env: os.Environ()}
+	here.run(t, "go", "vet", "./...")
+	here.run(t, "go", "mod", "tidy", "-diff")
+	here.run(t, "go", "mod", "verify")
+	here.run(t, tool("staticcheck"), "./...")
+	if unformatted := here.run(t, "gofmt", "-l", "."); unformatted != "" {
+		t.Error(unformatted)
+	}
+}
+
+func TestModuleCanBeReleased(t *testing.T) {
+	// No version before this one is published.
+	project := newProject(t, t.TempDir())
+	for _, name := range published(t) {
+		content, err := os.ReadFile(filepath.Join("..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(project.folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	printed := project.run(t, tool("gorelease"), "-base=none", "-version=v"+aloft.Version)
+	if !strings.Contains(printed, "is a valid semantic version for this release") {
 		t.Error(printed)
 	}
 }

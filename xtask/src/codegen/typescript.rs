@@ -5,12 +5,12 @@
 mod comments;
 mod limits;
 mod messages;
-mod methods;
-mod model;
+pub(super) mod methods;
+pub(super) mod model;
 mod presence;
 mod services;
 mod types;
-mod words;
+pub(super) mod words;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -13,10 +13,12 @@ use super::services::has_pages;
 const ONCE: u32 = 0;
 const READS: u32 = 1;
 const REPEATABLE: u32 = 2;
-const CREATES: u32 = 3;
+pub(in crate::codegen) const CREATES: u32 = 3;
 const PAGES: u32 = 4;
-const WAITS: u32 = 8;
-const ENDS: u32 = 16;
+pub(in crate::codegen) const WAITS: u32 = 8;
+pub(in crate::codegen) const ENDS: u32 = 16;
+/// The bits of the first four.
+pub(in crate::codegen) const REPETITION: u32 = 3;
 /// Number of `google.protobuf.MethodOptions.IdempotencyLevel`.
 const NO_SIDE_EFFECTS: i32 = 1;
 const IDEMPOTENT: i32 = 2;
@@ -58,7 +60,8 @@ pub(super) fn table(contract: &ContractModel) -> String {
     )
 }
 
-fn traits(contract: &ContractModel, method: &MethodDescriptor) -> u32 {
+/// Returns the traits of a method, added up.
+pub(in crate::codegen) fn traits(contract: &ContractModel, method: &MethodDescriptor) -> u32 {
     let options = method.method_descriptor_proto().options.as_ref();
     let level = options.and_then(|options| options.idempotency_level);
     let takes_key =

@@ -46,7 +46,7 @@ pub(super) enum Direction {
 }
 
 /// The contract.
-pub(super) struct ContractModel {
+pub(in crate::codegen) struct ContractModel {
     pool: DescriptorPool,
     /// Comments by file and path.
     comments: HashMap<(String, Vec<i32>), String>,
@@ -59,7 +59,7 @@ pub(super) struct ContractModel {
 }
 
 impl ContractModel {
-    pub(super) fn new(pool: DescriptorPool) -> Result<Self> {
+    pub(in crate::codegen) fn new(pool: DescriptorPool) -> Result<Self> {
         let comments = pool.files().flat_map(|file| comments(&file)).collect();
         let mut contract = Self {
             pool,
@@ -92,7 +92,7 @@ impl ContractModel {
     }
 
     /// Returns the services in the order of the files.
-    pub(super) fn services(&self) -> impl Iterator<Item = ServiceDescriptor> {
+    pub(in crate::codegen) fn services(&self) -> impl Iterator<Item = ServiceDescriptor> {
         self.files().into_iter().flat_map(|file| file.services().collect::<Vec<_>>())
     }
 
@@ -197,7 +197,7 @@ impl ContractModel {
 }
 
 /// Returns the methods of a service in order.
-pub(super) fn methods(service: &ServiceDescriptor) -> Vec<MethodDescriptor> {
+pub(in crate::codegen) fn methods(service: &ServiceDescriptor) -> Vec<MethodDescriptor> {
     service.methods().collect()
 }
 

@@ -16,13 +16,13 @@ use rules::{
 use super::model::ContractModel;
 
 /// An enum.
-struct List {
+pub(in crate::codegen) struct List {
     /// Name of the type.
-    name: &'static str,
+    pub(in crate::codegen) name: &'static str,
     /// Name of the array.
-    constant: &'static str,
-    values: &'static [&'static str],
-    about: &'static str,
+    pub(in crate::codegen) constant: &'static str,
+    pub(in crate::codegen) values: &'static [&'static str],
+    pub(in crate::codegen) about: &'static str,
     /// Field whose comment lists the values, if `rules` does not define them.
     home: Option<&'static str>,
 }
@@ -46,7 +46,7 @@ const fn ours(
     List { name, constant, values: words, about, home: Some(home) }
 }
 
-const LISTS: &[List] = &[
+pub(in crate::codegen) const LISTS: &[List] = &[
     of_rules(
         "Periodicity",
         "PERIODICITIES",
