@@ -10,6 +10,7 @@
 mod comment;
 mod contract;
 mod example;
+mod go;
 mod limits;
 mod openapi;
 mod pages;

@@ -33,9 +33,10 @@ pub(super) struct Sample {
 }
 
 /// Labels of alternatives, with the names that a line above the code may use.
-const NAMES: [(&str, &str); 5] = [
+const NAMES: [(&str, &str); 6] = [
     ("curl", "curl"),
     ("typescript", "TypeScript"),
+    ("go", "Go"),
     ("javascript", "JavaScript"),
     ("terraform", "Terraform"),
     ("command line", "Command line"),

@@ -53,6 +53,7 @@ pub(super) const CHAPTERS: &[Chapter] = &[
             "guides/status-page.md",
             "guides/terraform.md",
             "guides/typescript.md",
+            "guides/go.md",
             "guides/run-it-for-real.md",
             "guides/run-in-containers.md",
             "recipes/custom-domain.md",

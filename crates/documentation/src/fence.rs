@@ -34,6 +34,7 @@ const PLAIN: Language = Language { names: &[], label: "", calls_server: false };
 const LANGUAGES: &[Language] = &[
     Language { names: &["sh", "shell", "bash", "console"], label: "Shell", calls_server: true },
     Language { names: &["ts", "typescript"], label: "TypeScript", calls_server: true },
+    Language { names: &["go"], label: "Go", calls_server: true },
     Language { names: &["js", "javascript", "mjs"], label: "JavaScript", calls_server: true },
     Language { names: &["terraform", "hcl", "tf"], label: "Terraform", calls_server: true },
     Language { names: &["json", "jsonc"], label: "JSON", calls_server: false },

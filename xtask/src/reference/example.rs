@@ -10,7 +10,7 @@ use super::contract::Method;
 use super::prose::camel;
 use super::scenario::Example;
 
-pub(super) use literal::{Form, shortened, written};
+pub(super) use literal::{Form, WIDTH, holds_objects, shortened, written};
 pub(super) use terraform::{Terraform, page_of};
 
 /// Maximum number of names that an example destructures from a response.

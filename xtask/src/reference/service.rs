@@ -15,6 +15,7 @@ use super::Book;
 use super::comment::{capitalised, paragraphs, parse_method, referenced_method};
 use super::contract::{Field, FieldKind, Level, Message, Method, Service};
 use super::example::{self, Terraform};
+use super::go;
 use super::prose::{anchor, table};
 
 /// Beginning of a paragraph of the service's comment that the page repeats for each method.
@@ -87,9 +88,10 @@ impl<'a> ServicePage<'a> {
         let Service { package, name, comment, methods, .. } = self.service;
         let client = super::prose::camel(package);
         let mut text = format!(
-            "# {}\n\n{}\n\nThe service is `{package}.{name}`; in TypeScript `client.{client}.{name}`.\n",
+            "# {}\n\n{}\n\nThe service is `{package}.{name}`; in TypeScript `client.{client}.{name}`, in Go `{}`.\n",
             self.title(),
             self.sentence(),
+            go::client(package),
         );
         for paragraph in paragraphs(comment).iter().filter(|it| !it.starts_with(REPEATED_PARAGRAPH))
         {
@@ -98,6 +100,12 @@ impl<'a> ServicePage<'a> {
         text += &format!(
             "\nThe examples read the server's address from `SERVICE_API_URL` and the key from `SERVICE_API_KEY`; see \
              [Calling the service](calling.md). TypeScript examples begin with:\n\n```ts\n{SET_UP}```\n"
+        );
+        text += &format!(
+            "\nGo examples begin with `client, err := aloft.New()`, as in the [guide](../guides/go.md). `{}` is the package \
+             `{}`.\n",
+            go::package_name(package),
+            go::import_path(package),
         );
         let rows: Vec<_> = methods.iter().map(|method| self.row(method)).collect();
         text += &format!("\n{}", table(&["Method", "Description", "Scope"], &rows));
@@ -193,9 +201,10 @@ impl<'a> ServicePage<'a> {
         let message = self.book.contract.message(&method.response);
         let answered: Vec<&str> = message.fields.iter().map(|field| field.json.as_str()).collect();
         let mut text = format!(
-            "\n**curl**\n\n```sh\n{}```\n\n**TypeScript**\n\n```ts\n{}```\n",
+            "\n**curl**\n\n```sh\n{}```\n\n**TypeScript**\n\n```ts\n{}```\n\n**Go**\n\n```go\n{}```\n",
             example::curl(method, example),
             example::typescript(method, example, &answered),
+            go::call(&self.book.contract, method, example),
         );
         if let Some(terraform) = Terraform::for_method(&method.name) {
             let (name, page) = example::page_of(terraform);

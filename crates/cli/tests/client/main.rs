@@ -1,10 +1,11 @@
 //! Tests of the TypeScript client against real servers. They run in Node.js, one group after the
 //! other, with addresses and keys of servers started here. `clients/typescript/test/` contains the
-//! assertions. `scenarios` checks that the scenarios are complete.
+//! assertions. `go` does the same for the Go client. `scenarios` checks that the scenarios are complete.
 
 #![expect(clippy::unwrap_used, reason = "clippy takes helpers of tests for product code")]
 
 mod build;
+mod go;
 #[path = "../it/process.rs"]
 #[expect(dead_code, reason = "the tests of the binary use more of it")]
 mod process;
@@ -114,13 +115,23 @@ fn run_node(args: &[String], workspaces: &Value) {
 
 /// Runs files of tests with one server and a workspace with every kind of key.
 fn node_with_server(files: &[&str]) {
-    let stage = Stage::set(&[]);
-    node(files, &json!({ "server": stage.workspace("client", &BTreeSet::from(KEYS)) }));
+    with_server(|workspaces| node(files, workspaces));
 }
 
-/// Runs files of tests with a workspace for each scenario, on servers with its settings, and one
-/// more workspace for all other tests.
+/// Runs files of tests with a workspace for each scenario, and one more for all other tests.
 fn node_with_scenarios(files: &[&str]) {
+    with_scenarios(|workspaces| node(files, workspaces));
+}
+
+/// Runs tests with one server and a workspace with every kind of key.
+fn with_server(run: impl FnOnce(&Value)) {
+    let stage = Stage::set(&[]);
+    run(&json!({ "server": stage.workspace("client", &BTreeSet::from(KEYS)) }));
+}
+
+/// Runs tests with a workspace for each scenario, on servers with its settings, and one more workspace
+/// for all other tests.
+fn with_scenarios(run: impl FnOnce(&Value)) {
     let scenarios = Scenario::all();
     let plain = Stage::set(&[]);
     let (mut workspaces, mut others) = (Map::new(), Vec::new());
@@ -142,7 +153,7 @@ fn node_with_scenarios(files: &[&str]) {
         }
         workspaces.insert(scenario.name.clone(), given);
     }
-    node(files, &Value::Object(workspaces));
+    run(&Value::Object(workspaces));
 }
 
 #[test]

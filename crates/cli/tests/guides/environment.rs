@@ -32,6 +32,8 @@ pub(crate) struct World {
     /// Whether commands of an operator use the data of a server that the page did not start.
     pub(crate) is_prepared: bool,
     uses_terraform: bool,
+    /// Folders of Go, which are below the home folder of the developer.
+    go_folders: Vec<(&'static str, String)>,
     postgres: Option<String>,
 }
 
@@ -60,7 +62,8 @@ impl World {
         fs::write(root.path().join("privkey.pem"), certificate.key_pem()).unwrap();
         let postgres = text.contains(POSTGRES).then(postgres::database).map(|it| by_path(&it));
         let uses_terraform = text.contains("terraform ");
-        Self { root, target, names, is_prepared: false, uses_terraform, postgres }
+        let go_folders = if text.contains("go run ") { go_folders() } else { Vec::new() };
+        Self { root, target, names, is_prepared: false, uses_terraform, go_folders, postgres }
     }
 
     pub(crate) fn path(&self, below: &str) -> PathBuf {
@@ -104,6 +107,11 @@ impl World {
         // Tests cannot confirm prompts.
         bash.env("TF_CLI_ARGS", "-no-color").env("TF_CLI_ARGS_apply", "-auto-approve");
         bash.env("TF_INPUT", "0").env("CHECKPOINT_DISABLE", "1");
+        if !self.go_folders.is_empty() {
+            // Without a network. With -trimpath, builds in other folders are reused.
+            bash.env("GOPROXY", "off").env("GOSUMDB", "off").env("GOFLAGS", "-trimpath");
+            bash.envs(self.go_folders.iter().map(|(name, folder)| (name, folder)));
+        }
         if self.is_prepared {
             bash.env("ALOFT_DATA", self.path("work/aloft-data"));
         }
@@ -142,6 +150,16 @@ impl World {
         folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
         std::env::join_paths(folders).unwrap()
     }
+}
+
+/// Returns the variables with the folders of downloaded modules and of builds.
+fn go_folders() -> Vec<(&'static str, String)> {
+    let folder = |name: &'static str| {
+        let output = Command::new("go").args(["env", name]).output();
+        let output = output.expect("these tests start Go: run `cargo xtask setup`");
+        (name, String::from_utf8(output.stdout).unwrap().trim().to_owned())
+    };
+    ["GOMODCACHE", "GOCACHE"].map(folder).into()
 }
 
 /// Converts an address of PostgreSQL to one that a shell accepts without quotes:

@@ -9,11 +9,12 @@ use crate::document::Document;
 use crate::repository;
 
 /// Pages outside of `docs/`.
-const BESIDE: [&str; 7] = [
+const BESIDE: [&str; 8] = [
     "README.md",
     "CHANGELOG.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
+    "clients/go/README.md",
     "clients/typescript/README.md",
     "crates/terraform-plugin/README.md",
     "packaging/README.md",

@@ -12,6 +12,7 @@ mod blocks;
 #[path = "../client/build.rs"]
 mod build;
 mod fixture;
+mod go;
 mod openapi;
 mod pattern;
 mod player;
@@ -30,6 +31,7 @@ use serde_json::{Value, json};
 
 use self::blocks::{Block, Pages};
 use self::fixture::Stage;
+use self::go::GoProgram;
 use self::player::{Example, Taken, play};
 use self::program::Program;
 use self::responses::RecordedResponses;
@@ -55,12 +57,12 @@ fn scenarios() -> Vec<Value> {
 }
 
 #[test]
-fn every_method_has_curl_and_typescript_examples() {
+fn every_method_has_an_example_per_language() {
     // issue 8, point 3: "per method a runnable example as curl, TypeScript and, where it applies, Terraform"
     let pages = Pages::read();
     let for_keys = methods().iter().filter(|method| person_role(&method.path).is_none());
     for method in for_keys {
-        for language in ["sh", "ts"] {
+        for language in ["sh", "ts", "go"] {
             let block = pages.of_method(&method.path[1..], language);
             assert!(block.is_some(), "{} has no block of `{language}`", method.path);
         }
@@ -109,6 +111,22 @@ fn typescript_examples_compile_and_match_their_scenarios() {
             json!({ "run": page, "saved": {}, "key": key, "url": stage.url(), "keyId": id });
         let answer = program.ask(&asked);
         assert_eq!(answer, json!({}), "{page}");
+    }
+}
+
+#[test]
+fn go_examples_compile_and_match_their_scenarios() {
+    let stage = Stage::set();
+    let scenarios = scenarios();
+    let mut program = GoProgram::compile(&Pages::read(), &scenarios);
+    for scenario in &scenarios {
+        let workspace = stage.workspace_of(scenario);
+        play(&stage, &workspace, scenario, &mut |example: &Example<'_>| {
+            let key = workspace.key(example.key).expect("an example has a key");
+            Taken::Whole(program.ask(&json!({
+                "run": example.call, "saved": example.saved, "key": key, "url": stage.url(),
+            })))
+        });
     }
 }
 

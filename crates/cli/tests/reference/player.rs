@@ -144,7 +144,7 @@ pub(super) fn save(step: &Value, answer: &Value, saved: &mut Saved) {
 }
 
 /// Returns all texts of a value in order.
-fn texts(value: &Value) -> Vec<&str> {
+pub(super) fn texts(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],
         Value::Array(items) => items.iter().flat_map(texts).collect(),

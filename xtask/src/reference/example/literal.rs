@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 /// Maximum width of a line that can be broken.
-const WIDTH: usize = 92;
+pub(crate) const WIDTH: usize = 92;
 /// Maximum number of objects, and of other values, shown of a list in a response.
 const OBJECTS_MAX: usize = 1;
 const VALUES_MAX: usize = 6;
@@ -97,7 +97,7 @@ fn key(name: &str, form: Form) -> String {
 
 /// Returns whether an object contains other objects, directly or in a list. It is easier to read on
 /// several lines.
-fn holds_objects(value: &Value) -> bool {
+pub(crate) fn holds_objects(value: &Value) -> bool {
     let is_object = |value: &Value| value.as_object().is_some_and(|fields| !fields.is_empty());
     match value {
         Value::Object(fields) => fields.values().any(|value| {
