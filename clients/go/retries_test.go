@@ -78,7 +78,7 @@ func TestRetryAfterOfHourFailsImmediately(t *testing.T) {
 	}
 }
 
-func TestTimeLimitEndsPausesWithLastFailureAsCause(t *testing.T) {
+func TestTimeLimitHasLastFailureAsCause(t *testing.T) {
 	held := &heldClock{}
 	held.onPause = func() { held.expire() }
 	server := startBadServer(t, page(502))

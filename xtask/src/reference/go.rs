@@ -69,7 +69,8 @@ impl Writer<'_> {
             .collect();
         let inline = Place { depth: place.depth, column: 0 };
         let parts = given.iter();
-        let parts = parts.map(|(name, it, value)| format!("{name}: {}", self.value(it, value, inline)));
+        let parts =
+            parts.map(|(name, it, value)| format!("{name}: {}", self.value(it, value, inline)));
         let line = format!("{head}{{{}}}", parts.collect::<Vec<_>>().join(", "));
         if !holds_objects(value) && place.column + line.chars().count() <= WIDTH {
             return line;
@@ -200,7 +201,8 @@ mod tests {
     #[test]
     fn consecutive_short_fields_are_aligned() {
         let entry = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let entries = [entry("Id", "1"), entry("Name", "2"), entry("List", "{\n}"), entry("A", "3")];
+        let entries =
+            [entry("Id", "1"), entry("Name", "2"), entry("List", "{\n}"), entry("A", "3")];
         assert_eq!(aligned(&entries, 1), "\tId:   1,\n\tName: 2,\n\tList: {\n},\n\tA: 3,\n");
     }
 }

@@ -108,7 +108,8 @@ impl Reader {
             ("sh", _) if text.starts_with(BESIDE) => self.opens(place, text),
             ("sh", _) => self.types(place, text),
             (
-                "ts" | "js" | "go" | "hcl" | "toml" | "ini" | "nats" | "nginx" | "caddyfile" | "json",
+                "ts" | "js" | "go" | "hcl" | "toml" | "ini" | "nats" | "nginx" | "caddyfile"
+                | "json",
                 Some(file),
             ) => self.saves(place, language, file, text),
             ("json", None) => {

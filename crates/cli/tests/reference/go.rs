@@ -90,7 +90,8 @@ impl GoProgram {
         write("examples.go", &blocks);
         let manifest = fs::read_to_string(Path::new(CLIENT).join("go.mod")).unwrap();
         let manifest = manifest.replace(MODULE, "module example.com/reference");
-        let client = format!("require aloft.dev/client v0.1.0\n\nreplace aloft.dev/client => {CLIENT}\n");
+        let client =
+            format!("require aloft.dev/client v0.1.0\n\nreplace aloft.dev/client => {CLIENT}\n");
         write("go.mod", &(manifest + "\n" + &client));
         fs::copy(Path::new(CLIENT).join("go.sum"), folder.path().join("go.sum")).unwrap();
         let built = Command::new("go")
@@ -148,7 +149,8 @@ fn blocks(pages: &Pages, scenarios: &[Value]) -> String {
         let call = step["call"].as_str().unwrap();
         let block = pages.of_method(call, "go").expect("the page has the example");
         // Masks and times have another form here, and never a placeholder.
-        let saved: Value = texts(&step["request"]).into_iter().filter(|it| it.contains("${")).collect();
+        let saved: Value =
+            texts(&step["request"]).into_iter().filter(|it| it.contains("${")).collect();
         let nothing = Saved::new();
         let code = Example::new(call, &saved, &nothing).filled(&block.text, in_expression);
         let response = if code.starts_with("_, ") { "nil" } else { "response" };

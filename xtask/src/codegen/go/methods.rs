@@ -54,11 +54,7 @@ pub(super) fn package(contract: &ContractModel) -> String {
         }
     }
     let import = |package: &String| {
-        format!(
-            "\t{} \"{PACKAGES}/{}\"\n",
-            package_name(package),
-            package.replace('.', "/")
-        )
+        format!("\t{} \"{PACKAGES}/{}\"\n", package_name(package), package.replace('.', "/"))
     };
     let imports: String = imports.iter().map(import).collect();
     format!(

@@ -9,8 +9,8 @@ use protox::prost::Message as _;
 use protox::prost_reflect::prost_types::FileDescriptorSet;
 use protox::prost_reflect::prost_types::compiler::{CodeGeneratorRequest, CodeGeneratorResponse};
 
-use super::{PACKAGES, package_name};
-use crate::codegen::Files;
+use super::{PACKAGES, PROTO, package_name};
+use crate::codegen::{Files, header};
 use crate::{setup, shell};
 
 /// The plugins, each with its own parameter. Simple clients have messages as arguments and results,
@@ -34,7 +34,8 @@ pub(super) fn generate(set: &FileDescriptorSet, sources: &[String]) -> Result<Fi
             bail!("`{plugin}` failed: {why}");
         }
         for file in response.file {
-            files.insert(file.name().to_owned(), file.content().as_bytes().to_vec());
+            let code = format!("{}\n{}", header(PROTO), file.content());
+            files.insert(file.name().to_owned(), code.into_bytes());
         }
     }
     Ok(files)
