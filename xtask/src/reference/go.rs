@@ -143,7 +143,8 @@ fn aligned(entries: &[(String, String)], depth: usize) -> String {
     for group in entries.chunk_by(|(_, a), (_, b)| !a.contains('\n') && !b.contains('\n')) {
         let width = group.iter().map(|(name, _)| name.len()).max().unwrap_or_default() + 1;
         for (name, value) in group {
-            text += &format!("{tabs}{:<width$} {value},\n", format!("{name}:"));
+            let key = format!("{name}:");
+            text += &format!("{tabs}{key:<width$} {value},\n");
         }
     }
     text
