@@ -72,7 +72,8 @@ impl Writer<'_> {
         let parts =
             parts.map(|(name, it, value)| format!("{name}: {}", self.value(it, value, inline)));
         let line = format!("{head}{{{}}}", parts.collect::<Vec<_>>().join(", "));
-        if !holds_objects(value) && place.column + line.chars().count() <= WIDTH {
+        let fits = place.column + line.chars().count() <= WIDTH;
+        if given.is_empty() || fits && !holds_objects(value) {
             return line;
         }
         let depth = place.depth + 1;
