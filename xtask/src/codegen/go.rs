@@ -9,6 +9,8 @@ mod plugins;
 use std::path::Path;
 
 use anyhow::Result;
+use buffa::Message as _;
+use buffa_descriptor::generated::descriptor::FileDescriptorSet;
 
 use super::typescript::model::ContractModel;
 use super::{Files, sources};
@@ -28,7 +30,9 @@ pub(super) fn generate(root: &Path) -> Result<Files> {
     let mut compiler = protox::Compiler::new([&proto])?;
     compiler.include_imports(true).include_source_info(true).open_files(&sources)?;
     let contract = ContractModel::new(compiler.descriptor_pool())?;
-    let mut files = plugins::generate(&compiler.file_descriptor_set(), &sources)?;
+    // Decoded by another library, because that of `protox` drops options such as `debug_redact`.
+    let set = FileDescriptorSet::decode_from_slice(&compiler.encode_file_descriptor_set())?;
+    let mut files = plugins::generate(&set, &sources)?;
     files.insert("enums/enums.go".to_owned(), enums::package().into_bytes());
     files.insert("methods/methods.go".to_owned(), methods::package(&contract).into_bytes());
     Ok(files)

@@ -131,9 +131,9 @@ impl Writer<'_> {
         let depth = place.depth + 1;
         let inner = Place { depth, column: depth * TAB };
         let tabs = "\t".repeat(depth);
-        let lines: String =
-            items.iter().map(|value| format!("{tabs}{},\n", item(value, inner))).collect();
-        format!("{head}{{\n{lines}{}}}", "\t".repeat(place.depth))
+        let line = |value| format!("{tabs}{},\n", item(value, inner));
+        let lines: Vec<_> = items.iter().map(line).collect();
+        format!("{head}{{\n{}{}}}", lines.concat(), "\t".repeat(place.depth))
     }
 }
 

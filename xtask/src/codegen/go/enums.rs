@@ -23,12 +23,12 @@ fn declared(list: &List) -> String {
     let names: Vec<_> = values.iter().map(|value| format!("{prefix}{}", suffix(value))).collect();
     // As gofmt aligns them.
     let width = names.iter().map(String::len).max().unwrap_or_default();
-    let lines = names.iter().zip(*values);
-    let lines: String =
-        lines.map(|(name, value)| format!("\t{name:<width$} = \"{value}\"\n")).collect();
+    let line = |(name, value): (&String, &&str)| format!("\t{name:<width$} = \"{value}\"\n");
+    let lines: Vec<_> = names.iter().zip(*values).map(line).collect();
     let all = camel(&constant.to_lowercase());
     format!(
-        "// {about}.\nconst (\n{lines})\n\n// {all} returns all values: {}.\nfunc {all}() []string {{\n\treturn []string{{{}}}\n}}\n",
+        "// {about}.\nconst (\n{})\n\n// {all} returns all values: {}.\nfunc {all}() []string {{\n\treturn []string{{{}}}\n}}\n",
+        lines.concat(),
         lower_first(about),
         names.join(", ")
     )

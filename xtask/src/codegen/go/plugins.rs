@@ -5,9 +5,9 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
-use protox::prost::Message as _;
-use protox::prost_reflect::prost_types::FileDescriptorSet;
-use protox::prost_reflect::prost_types::compiler::{CodeGeneratorRequest, CodeGeneratorResponse};
+use buffa::Message as _;
+use buffa_descriptor::generated::compiler::{CodeGeneratorRequest, CodeGeneratorResponse};
+use buffa_descriptor::generated::descriptor::FileDescriptorSet;
 
 use super::{PACKAGES, PROTO, package_name};
 use crate::codegen::{Files, header};
@@ -26,7 +26,7 @@ pub(super) fn generate(set: &FileDescriptorSet, sources: &[String]) -> Result<Fi
             file_to_generate: sources.to_vec(),
             parameter: Some(parameter(sources) + own),
             proto_file: set.file.clone(),
-            compiler_version: None,
+            ..CodeGeneratorRequest::default()
         };
         let response = run(plugin, &request.encode_to_vec())
             .with_context(|| format!("failed to run `{plugin}`"))?;
@@ -34,8 +34,8 @@ pub(super) fn generate(set: &FileDescriptorSet, sources: &[String]) -> Result<Fi
             bail!("`{plugin}` failed: {why}");
         }
         for file in response.file {
-            let code = format!("{}\n{}", header(PROTO), file.content());
-            files.insert(file.name().to_owned(), code.into_bytes());
+            let code = format!("{}\n{}", header(PROTO), file.content.unwrap_or_default());
+            files.insert(file.name.unwrap_or_default(), code.into_bytes());
         }
     }
     Ok(files)
@@ -60,7 +60,7 @@ fn run(plugin: &str, request: &[u8]) -> Result<CodeGeneratorResponse> {
     if !output.status.success() {
         bail!("it ended with {}", output.status);
     }
-    CodeGeneratorResponse::decode(output.stdout.as_slice()).context("its output is not a response")
+    CodeGeneratorResponse::decode_from_slice(&output.stdout).context("its output is not a response")
 }
 
 #[cfg(test)]

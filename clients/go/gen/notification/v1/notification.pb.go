@@ -2699,34 +2699,34 @@ const file_notification_v1_notification_proto_rawDesc = "" +
 	"\x06_untilB\f\n" +
 	"\n" +
 	"_time_zoneB\r\n" +
-	"\v_applies_to\"A\n" +
-	"\aDiscord\x12&\n" +
-	"\vwebhook_url\x18\x01 \x01(\tB\x00H\x00R\n" +
+	"\v_applies_to\"D\n" +
+	"\aDiscord\x12)\n" +
+	"\vwebhook_url\x18\x01 \x01(\tB\x03\x80\x01\x01H\x00R\n" +
 	"webhookUrl\x88\x01\x01B\x0e\n" +
 	"\f_webhook_url\",\n" +
 	"\x05Email\x12\x19\n" +
 	"\x05email\x18\x01 \x01(\tH\x00R\x05email\x88\x01\x01B\b\n" +
-	"\x06_email\"?\n" +
-	"\x05Slack\x12&\n" +
-	"\vwebhook_url\x18\x01 \x01(\tB\x00H\x00R\n" +
+	"\x06_email\"B\n" +
+	"\x05Slack\x12)\n" +
+	"\vwebhook_url\x18\x01 \x01(\tB\x03\x80\x01\x01H\x00R\n" +
 	"webhookUrl\x88\x01\x01B\x0e\n" +
-	"\f_webhook_url\"O\n" +
-	"\tPagerduty\x12.\n" +
-	"\x0fintegration_key\x18\x01 \x01(\tB\x00H\x00R\x0eintegrationKey\x88\x01\x01B\x12\n" +
-	"\x10_integration_key\"^\n" +
-	"\bOpsgenie\x12\x1e\n" +
-	"\aapi_key\x18\x01 \x01(\tB\x00H\x00R\x06apiKey\x88\x01\x01\x12\x1b\n" +
+	"\f_webhook_url\"R\n" +
+	"\tPagerduty\x121\n" +
+	"\x0fintegration_key\x18\x01 \x01(\tB\x03\x80\x01\x01H\x00R\x0eintegrationKey\x88\x01\x01B\x12\n" +
+	"\x10_integration_key\"a\n" +
+	"\bOpsgenie\x12!\n" +
+	"\aapi_key\x18\x01 \x01(\tB\x03\x80\x01\x01H\x00R\x06apiKey\x88\x01\x01\x12\x1b\n" +
 	"\x06region\x18\x02 \x01(\tH\x01R\x06region\x88\x01\x01B\n" +
 	"\n" +
 	"\b_api_keyB\t\n" +
-	"\a_region\"l\n" +
-	"\aWebhook\x12!\n" +
-	"\bendpoint\x18\x01 \x01(\tB\x00H\x00R\bendpoint\x88\x01\x01\x121\n" +
+	"\a_region\"o\n" +
+	"\aWebhook\x12$\n" +
+	"\bendpoint\x18\x01 \x01(\tB\x03\x80\x01\x01H\x00R\bendpoint\x88\x01\x01\x121\n" +
 	"\aheaders\x18\x02 \x03(\v2\x17.notification.v1.HeaderR\aheadersB\v\n" +
-	"\t_endpoint\"N\n" +
+	"\t_endpoint\"Q\n" +
 	"\x06Header\x12\x15\n" +
-	"\x03key\x18\x01 \x01(\tH\x00R\x03key\x88\x01\x01\x12\x1b\n" +
-	"\x05value\x18\x02 \x01(\tB\x00H\x01R\x05value\x88\x01\x01B\x06\n" +
+	"\x03key\x18\x01 \x01(\tH\x00R\x03key\x88\x01\x01\x12\x1e\n" +
+	"\x05value\x18\x02 \x01(\tB\x03\x80\x01\x01H\x01R\x05value\x88\x01\x01B\x06\n" +
 	"\x04_keyB\b\n" +
 	"\x06_value\"4\n" +
 	"\bTelegram\x12\x1c\n" +
@@ -2738,26 +2738,26 @@ const file_notification_v1_notification_proto_rawDesc = "" +
 	"\r_phone_number\"C\n" +
 	"\bWhatsapp\x12&\n" +
 	"\fphone_number\x18\x01 \x01(\tH\x00R\vphoneNumber\x88\x01\x01B\x0f\n" +
-	"\r_phone_number\"D\n" +
+	"\r_phone_number\"G\n" +
 	"\n" +
-	"GoogleChat\x12&\n" +
-	"\vwebhook_url\x18\x01 \x01(\tB\x00H\x00R\n" +
+	"GoogleChat\x12)\n" +
+	"\vwebhook_url\x18\x01 \x01(\tB\x03\x80\x01\x01H\x00R\n" +
 	"webhookUrl\x88\x01\x01B\x0e\n" +
-	"\f_webhook_url\"G\n" +
-	"\rGrafanaOncall\x12&\n" +
-	"\vwebhook_url\x18\x01 \x01(\tB\x00H\x00R\n" +
+	"\f_webhook_url\"J\n" +
+	"\rGrafanaOncall\x12)\n" +
+	"\vwebhook_url\x18\x01 \x01(\tB\x03\x80\x01\x01H\x00R\n" +
 	"webhookUrl\x88\x01\x01B\x0e\n" +
-	"\f_webhook_url\"\x87\x01\n" +
+	"\f_webhook_url\"\x8d\x01\n" +
 	"\x04Ntfy\x12\x19\n" +
-	"\x05topic\x18\x01 \x01(\tH\x00R\x05topic\x88\x01\x01\x12$\n" +
+	"\x05topic\x18\x01 \x01(\tH\x00R\x05topic\x88\x01\x01\x12'\n" +
 	"\n" +
-	"server_url\x18\x02 \x01(\tB\x00H\x01R\tserverUrl\x88\x01\x01\x12\x1b\n" +
-	"\x05token\x18\x03 \x01(\tB\x00H\x02R\x05token\x88\x01\x01B\b\n" +
+	"server_url\x18\x02 \x01(\tB\x03\x80\x01\x01H\x01R\tserverUrl\x88\x01\x01\x12\x1e\n" +
+	"\x05token\x18\x03 \x01(\tB\x03\x80\x01\x01H\x02R\x05token\x88\x01\x01B\b\n" +
 	"\x06_topicB\r\n" +
 	"\v_server_urlB\b\n" +
-	"\x06_token\"A\n" +
-	"\aMsTeams\x12&\n" +
-	"\vwebhook_url\x18\x01 \x01(\tB\x00H\x00R\n" +
+	"\x06_token\"D\n" +
+	"\aMsTeams\x12)\n" +
+	"\vwebhook_url\x18\x01 \x01(\tB\x03\x80\x01\x01H\x00R\n" +
 	"webhookUrl\x88\x01\x01B\x0e\n" +
 	"\f_webhook_url\"9\n" +
 	"\aWarning\x12\x14\n" +

@@ -3910,7 +3910,7 @@ var File_status_page_v1_status_page_proto protoreflect.FileDescriptor
 
 const file_status_page_v1_status_page_proto_rawDesc = "" +
 	"\n" +
-	" status_page/v1/status_page.proto\x12\x0estatus_page.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc0\x06\n" +
+	" status_page/v1/status_page.proto\x12\x0estatus_page.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc3\x06\n" +
 	"\n" +
 	"StatusPage\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\tH\x00R\x02id\x88\x01\x01\x12\x19\n" +
@@ -3923,9 +3923,9 @@ const file_status_page_v1_status_page_proto_rawDesc = "" +
 	"\x04icon\x18\a \x01(\tH\x06R\x04icon\x88\x01\x01\x12(\n" +
 	"\rcustom_domain\x18\b \x01(\tH\aR\fcustomDomain\x88\x01\x01\x12$\n" +
 	"\vaccess_type\x18\t \x01(\tH\bR\n" +
-	"accessType\x88\x01\x01\x12!\n" +
+	"accessType\x88\x01\x01\x12$\n" +
 	"\bpassword\x18\n" +
-	" \x01(\tB\x00H\tR\bpassword\x88\x01\x01\x12,\n" +
+	" \x01(\tB\x03\x80\x01\x01H\tR\bpassword\x88\x01\x01\x12,\n" +
 	"\x12auth_email_domains\x18\v \x03(\tR\x10authEmailDomains\x12!\n" +
 	"\tpublished\x18\x1e \x01(\bH\n" +
 	"R\tpublished\x88\x01\x01\x12\x19\n" +
@@ -4221,13 +4221,13 @@ const file_status_page_v1_status_page_proto_rawDesc = "" +
 	"\x13maintenance_seconds\x18\x05 \x01(\x05R\x12maintenanceSeconds\x12'\n" +
 	"\x0funknown_seconds\x18\x06 \x01(\x05R\x0eunknownSeconds\x120\n" +
 	"\x11uptime_millionths\x18\a \x01(\x05H\x00R\x10uptimeMillionths\x88\x01\x01B\x14\n" +
-	"\x12_uptime_millionths\"\xa8\x04\n" +
+	"\x12_uptime_millionths\"\xae\x04\n" +
 	"\n" +
 	"Subscriber\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\tH\x00R\x02id\x88\x01\x01\x12\x1c\n" +
-	"\apage_id\x18\x02 \x01(\tH\x01R\x06pageId\x88\x01\x01\x12\x1b\n" +
-	"\x05email\x18\x03 \x01(\tB\x00H\x02R\x05email\x88\x01\x01\x12&\n" +
-	"\vwebhook_url\x18\x04 \x01(\tB\x00H\x03R\n" +
+	"\apage_id\x18\x02 \x01(\tH\x01R\x06pageId\x88\x01\x01\x12\x1e\n" +
+	"\x05email\x18\x03 \x01(\tB\x03\x80\x01\x01H\x02R\x05email\x88\x01\x01\x12)\n" +
+	"\vwebhook_url\x18\x04 \x01(\tB\x03\x80\x01\x01H\x03R\n" +
 	"webhookUrl\x88\x01\x01\x12\x1f\n" +
 	"\blanguage\x18\x05 \x01(\tH\x04R\blanguage\x88\x01\x01\x12#\n" +
 	"\rcomponent_ids\x18\x06 \x03(\tR\fcomponentIds\x12\x16\n" +
