@@ -5,6 +5,7 @@ mod contract;
 mod go;
 mod lane;
 mod plugin;
+mod python;
 mod typescript;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+pub(crate) use self::python::{argument, is_keyword, snake};
+pub(crate) use self::typescript::model::client_name;
 use crate::shell;
 
 /// File contents by name, with `/` before the names of files in inner folders.
@@ -26,12 +29,13 @@ struct Output {
     generate: fn(&Path) -> Result<Files>,
 }
 
-const OUTPUTS: [Output; 5] = [
+const OUTPUTS: [Output; 6] = [
     Output { folder: "crates/proto/src/gen", generate: contract::generate },
     Output { folder: "crates/remote/src/gen", generate: lane::generate },
     Output { folder: "crates/terraform-plugin/src/gen", generate: plugin::generate },
     Output { folder: "clients/typescript/src/gen", generate: typescript::generate },
     Output { folder: "clients/go/gen", generate: go::generate },
+    Output { folder: "clients/python/src/aloft/gen", generate: python::generate },
 ];
 
 /// Generates the code and writes what changed. With `check` it only compares, and fails with the

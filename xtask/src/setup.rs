@@ -12,6 +12,7 @@ mod openapi;
 mod openid;
 mod packaging;
 mod pypi;
+mod python;
 mod refusals;
 mod terraform;
 mod zig;
@@ -24,6 +25,7 @@ use anyhow::{Context, Result, bail};
 use self::module::minor;
 use self::npm::NPM;
 pub(crate) use self::packaging::KUBERNETES_FOLDER;
+pub(crate) use self::python::protoc_folder;
 pub(crate) use self::zig::zigbuild;
 use crate::shell;
 
@@ -187,6 +189,8 @@ pub(crate) fn for_tests() -> Result<()> {
     client::ready().context("failed to build the TypeScript client")?;
     for_go_code()?;
     go::CHECKERS.iter().try_for_each(ready)?;
+    ready(&python::PROTOC)?;
+    python::ready().context("failed to install the packages of the Python client")?;
     present_terraform()?;
     refusals::TOOLS.iter().try_for_each(ready)?;
     MODULES.iter().try_for_each(|module| download(module))
@@ -386,7 +390,8 @@ mod tests {
             .chain(&packaging::TOOLS)
             .chain(&go::PLUGINS)
             .chain(&go::CHECKERS)
-            .chain([&terraform::TFPLUGINDOCS, &zig::ZIGBUILD, &openid::PROVIDER, &nats::SERVER]);
+            .chain([&terraform::TFPLUGINDOCS, &zig::ZIGBUILD, &openid::PROVIDER, &nats::SERVER])
+            .chain([&python::PROTOC]);
         for tool in tools.iter().chain(further) {
             assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);
             assert!(

@@ -57,6 +57,17 @@ pub fn httpx() -> PathBuf {
     installed("httpx", "httpx")
 }
 
+/// Returns the Python of the environment in which the Python client is tested.
+pub fn python_of_client() -> PathBuf {
+    // Not resolved: a link from the environment to another Python would lose the environment.
+    installed("python/client/bin", "Python").join("python")
+}
+
+/// Returns the folder with the packages of that environment as files.
+pub fn wheels_of_client() -> PathBuf {
+    installed("python/client/wheels", "pip")
+}
+
 /// Returns the path of `place` below the folder of tools. Panics if it is not installed and names
 /// `what` the tests start.
 pub(crate) fn installed(place: &str, what: &str) -> PathBuf {

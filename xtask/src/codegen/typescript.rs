@@ -3,12 +3,12 @@
 //! their own transport. `clients/typescript/src` contains the hand-written behaviour.
 
 mod comments;
-mod limits;
+pub(super) mod limits;
 mod messages;
 pub(super) mod methods;
 pub(super) mod model;
-mod presence;
-mod services;
+pub(super) mod presence;
+pub(super) mod services;
 mod types;
 pub(super) mod words;
 

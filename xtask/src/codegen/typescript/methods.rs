@@ -11,8 +11,8 @@ use super::services::has_pages;
 
 /// Numbers of `clients/typescript/src/method.ts`.
 const ONCE: u32 = 0;
-const READS: u32 = 1;
-const REPEATABLE: u32 = 2;
+pub(in crate::codegen) const READS: u32 = 1;
+pub(in crate::codegen) const REPEATABLE: u32 = 2;
 pub(in crate::codegen) const CREATES: u32 = 3;
 const PAGES: u32 = 4;
 pub(in crate::codegen) const WAITS: u32 = 8;

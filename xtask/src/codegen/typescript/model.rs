@@ -21,7 +21,7 @@ const RENAMED: [(&str, &str); 5] = [
 ];
 
 /// Messages and the tables with their fields.
-pub(super) const TABLES: [(&str, &[&Resource]); 12] = [
+pub(in crate::codegen) const TABLES: [(&str, &[&Resource]); 12] = [
     ("monitor.v1.HttpMonitor", &[&tables::HTTP_MONITOR]),
     ("monitor.v1.TcpMonitor", &[&tables::TCP_MONITOR]),
     ("monitor.v1.DnsMonitor", &[&tables::DNS_MONITOR]),
@@ -38,7 +38,7 @@ pub(super) const TABLES: [(&str, &[&Resource]); 12] = [
 
 /// Direction in which a message travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(in crate::codegen) enum Direction {
     /// From the client.
     Request,
     /// To the client.
@@ -82,12 +82,12 @@ impl ContractModel {
     }
 
     /// Returns the files with our services, sorted by name.
-    pub(super) fn files(&self) -> Vec<FileDescriptor> {
+    pub(in crate::codegen) fn files(&self) -> Vec<FileDescriptor> {
         self.pool.files().filter(|file| file.services().len() > 0).collect()
     }
 
     /// Returns these files and their imports, each import before its users.
-    pub(super) fn files_with_imports(&self) -> Vec<FileDescriptor> {
+    pub(in crate::codegen) fn files_with_imports(&self) -> Vec<FileDescriptor> {
         self.pool.files().collect()
     }
 
@@ -97,12 +97,16 @@ impl ContractModel {
     }
 
     /// Returns the message with this name.
-    pub(super) fn message(&self, name: &str) -> Option<MessageDescriptor> {
+    pub(in crate::codegen) fn message(&self, name: &str) -> Option<MessageDescriptor> {
         self.pool.get_message_by_name(name)
     }
 
     /// Returns whether a message travels in this direction.
-    pub(super) fn is_used_in(&self, message: &MessageDescriptor, way: Direction) -> bool {
+    pub(in crate::codegen) fn is_used_in(
+        &self,
+        message: &MessageDescriptor,
+        way: Direction,
+    ) -> bool {
         let names = match way {
             Direction::Request => &self.requested,
             Direction::Response => &self.returned,
@@ -111,38 +115,41 @@ impl ContractModel {
     }
 
     /// Returns the field of `rules` for a field of the contract.
-    pub(super) fn rule(&self, field: &FieldDescriptor) -> Option<&'static Field> {
+    pub(in crate::codegen) fn rule(&self, field: &FieldDescriptor) -> Option<&'static Field> {
         let fields = self.fields.get(field.parent_message().full_name())?;
         fields.iter().find(|rule| rule.name == field.name()).copied()
     }
 
     /// Returns the field that selects a block of the message.
-    pub(super) fn chosen_by(&self, message: &MessageDescriptor) -> Option<&'static str> {
+    pub(in crate::codegen) fn chosen_by(
+        &self,
+        message: &MessageDescriptor,
+    ) -> Option<&'static str> {
         self.chosen_by.get(message.full_name()).copied()
     }
 
     /// Returns the comment of a field.
-    pub(super) fn field_comment(&self, field: &FieldDescriptor) -> &str {
+    pub(in crate::codegen) fn field_comment(&self, field: &FieldDescriptor) -> &str {
         self.comment(&field.parent_file(), field.path())
     }
 
     /// Returns the comment of a message.
-    pub(super) fn message_comment(&self, message: &MessageDescriptor) -> &str {
+    pub(in crate::codegen) fn message_comment(&self, message: &MessageDescriptor) -> &str {
         self.comment(&message.parent_file(), message.path())
     }
 
     /// Returns the comment of a method.
-    pub(super) fn method_comment(&self, method: &MethodDescriptor) -> &str {
+    pub(in crate::codegen) fn method_comment(&self, method: &MethodDescriptor) -> &str {
         self.comment(&method.parent_file(), method.path())
     }
 
     /// Returns the comment of a service.
-    pub(super) fn service_comment(&self, service: &ServiceDescriptor) -> &str {
+    pub(in crate::codegen) fn service_comment(&self, service: &ServiceDescriptor) -> &str {
         self.comment(&service.parent_file(), service.path())
     }
 
     /// Returns the names of all fields and methods, which comments may mention.
-    pub(super) fn mentioned_names(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+    pub(in crate::codegen) fn mentioned_names(&self) -> (BTreeSet<String>, BTreeSet<String>) {
         let messages = self.pool.all_messages();
         let fields = messages.flat_map(|message| {
             message.fields().map(|field| field.name().to_owned()).collect::<Vec<_>>()
@@ -202,7 +209,7 @@ pub(in crate::codegen) fn methods(service: &ServiceDescriptor) -> Vec<MethodDesc
 }
 
 /// Returns the module of a file: the first part of its package.
-pub(super) fn module(file: &FileDescriptor) -> &str {
+pub(in crate::codegen) fn module(file: &FileDescriptor) -> &str {
     let package = file.package_name();
     let end = package.find('.').unwrap_or(package.len());
     // A slice of the file's own name, so that it lives as long as the file.
@@ -210,18 +217,22 @@ pub(super) fn module(file: &FileDescriptor) -> &str {
 }
 
 /// Returns the name of a message in TypeScript.
-pub(super) fn type_name(message: &MessageDescriptor) -> String {
-    let renamed = RENAMED.iter().find(|(name, _)| *name == message.full_name());
-    renamed.map_or_else(|| message.name().to_owned(), |(_, name)| (*name).to_owned())
+pub(in crate::codegen) fn type_name(message: &MessageDescriptor) -> String {
+    client_name(message.full_name()).unwrap_or(message.name()).to_owned()
+}
+
+/// Returns the name of a message in clients, by its full name, if it has another one there.
+pub(crate) fn client_name(full: &str) -> Option<&'static str> {
+    RENAMED.iter().find(|(name, _)| *name == full).map(|(_, name)| *name)
 }
 
 /// Returns whether the message is a string in JSON.
-pub(super) fn is_text(message: &MessageDescriptor) -> bool {
+pub(in crate::codegen) fn is_text(message: &MessageDescriptor) -> bool {
     message.full_name().starts_with("google.protobuf.")
 }
 
 /// Returns the message that a field contains, once or repeated. `None` for strings and numbers.
-pub(super) fn nested_message(field: &FieldDescriptor) -> Option<MessageDescriptor> {
+pub(in crate::codegen) fn nested_message(field: &FieldDescriptor) -> Option<MessageDescriptor> {
     field.kind().as_message().filter(|message| !is_text(message)).cloned()
 }
 

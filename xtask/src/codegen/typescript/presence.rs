@@ -57,7 +57,11 @@ const SECRET: &str = "A secret";
 const BY_TEMPLATE: &str = "unless a template provides it";
 
 /// Returns whether the field exists in a message that travels in this direction.
-pub(super) fn is_there(contract: &ContractModel, field: &FieldDescriptor, way: Direction) -> bool {
+pub(in crate::codegen) fn is_there(
+    contract: &ContractModel,
+    field: &FieldDescriptor,
+    way: Direction,
+) -> bool {
     match way {
         Direction::Request => is_required(contract, field),
         Direction::Response => is_answered(contract, field),

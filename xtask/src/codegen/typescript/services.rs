@@ -57,7 +57,7 @@ pub(super) fn all(contract: &ContractModel) -> String {
 }
 
 /// Returns whether a method returns a page of a list.
-pub(super) fn has_pages(method: &MethodDescriptor) -> bool {
+pub(in crate::codegen) fn has_pages(method: &MethodDescriptor) -> bool {
     method.output().get_field_by_name(NEXT_PAGE).is_some()
 }
 

@@ -273,7 +273,7 @@ const USES: &[(&str, &str, bool)] = &[
 ];
 
 /// Returns the allowed values of a field.
-pub(super) fn of_field(
+pub(in crate::codegen) fn of_field(
     contract: &ContractModel,
     field: &FieldDescriptor,
 ) -> Option<&'static [&'static str]> {
@@ -290,8 +290,12 @@ pub(super) fn type_of(contract: &ContractModel, field: &FieldDescriptor) -> Opti
     let quoted = || words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" | ");
     let named = LISTS.iter().find(|list| list.values == words);
     let name = named.map_or_else(quoted, |list| list.name.to_owned());
-    let may_be_empty = USES.iter().any(|(it, _, may)| *may && *it == field.full_name());
-    Some(if may_be_empty { name + " | \"\"" } else { name })
+    Some(if may_be_empty(field) { name + " | \"\"" } else { name })
+}
+
+/// Returns whether a field with an enum may be empty.
+pub(in crate::codegen) fn may_be_empty(field: &FieldDescriptor) -> bool {
+    USES.iter().any(|(it, _, may)| *may && *it == field.full_name())
 }
 
 /// Generates all enums as arrays and types.
