@@ -1,6 +1,7 @@
 //! Tests of the TypeScript client against real servers. They run in Node.js, one group after the
 //! other, with addresses and keys of servers started here. `clients/typescript/test/` contains the
-//! assertions. `go` does the same for the Go client. `scenarios` checks that the scenarios are complete.
+//! assertions. `go` and `python` do the same for the Go and the Python client. `scenarios` checks that the
+//! scenarios are complete.
 
 #![expect(clippy::unwrap_used, reason = "clippy takes helpers of tests for product code")]
 
@@ -9,6 +10,7 @@ mod go;
 #[path = "../it/process.rs"]
 #[expect(dead_code, reason = "the tests of the binary use more of it")]
 mod process;
+mod python;
 mod scenarios;
 
 use std::collections::BTreeSet;
