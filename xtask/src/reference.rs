@@ -15,6 +15,7 @@ mod limits;
 mod openapi;
 mod pages;
 mod prose;
+mod python;
 mod responses;
 mod scenario;
 mod service;

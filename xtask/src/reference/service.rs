@@ -17,6 +17,7 @@ use super::contract::{Field, FieldKind, Level, Message, Method, Service};
 use super::example::{self, Terraform};
 use super::go;
 use super::prose::{anchor, table};
+use super::python;
 
 /// Beginning of a paragraph of the service's comment that the page repeats for each method.
 const REPEATED_PARAGRAPH: &str = "Read-only keys";
@@ -88,10 +89,12 @@ impl<'a> ServicePage<'a> {
         let Service { package, name, comment, methods, .. } = self.service;
         let client = super::prose::camel(package);
         let mut text = format!(
-            "# {}\n\n{}\n\nThe service is `{package}.{name}`; in TypeScript `client.{client}.{name}`, in Go `{}`.\n",
+            "# {}\n\n{}\n\nThe service is `{package}.{name}`; in TypeScript `client.{client}.{name}`, in Go `{}`, in \
+             Python `client.{}`.\n",
             self.title(),
             self.sentence(),
             go::client(package),
+            package.split('.').next().unwrap_or_default(),
         );
         for paragraph in paragraphs(comment).iter().filter(|it| !it.starts_with(REPEATED_PARAGRAPH))
         {
@@ -99,7 +102,9 @@ impl<'a> ServicePage<'a> {
         }
         text += &format!(
             "\nThe examples read the server's address from `SERVICE_API_URL` and the key from `SERVICE_API_KEY`; see \
-             [Calling the service](calling.md). TypeScript examples begin with:\n\n```ts\n{SET_UP}```\n"
+             [Calling the service](calling.md). TypeScript examples begin with:\n\n```ts\n{SET_UP}```\n\n\
+             Python examples begin with:\n\n```py\n{}```\n",
+            python::SET_UP
         );
         text += &format!(
             "\nGo examples begin with `client, err := aloft.New()`, as in the [guide](../guides/go.md). `{}` is the package \
@@ -201,10 +206,12 @@ impl<'a> ServicePage<'a> {
         let message = self.book.contract.message(&method.response);
         let answered: Vec<&str> = message.fields.iter().map(|field| field.json.as_str()).collect();
         let mut text = format!(
-            "\n**curl**\n\n```sh\n{}```\n\n**TypeScript**\n\n```ts\n{}```\n\n**Go**\n\n```go\n{}```\n",
+            "\n**curl**\n\n```sh\n{}```\n\n**TypeScript**\n\n```ts\n{}```\n\n**Go**\n\n```go\n{}```\n\n\
+             **Python**\n\n```py\n{}```\n",
             example::curl(method, example),
             example::typescript(method, example, &answered),
             go::call(&self.book.contract, method, example),
+            python::python(&self.book.contract, method, example),
         );
         if let Some(terraform) = Terraform::for_method(&method.name) {
             let (name, page) = example::page_of(terraform);

@@ -42,9 +42,10 @@ impl Pages {
         own.find(|block| block.language == language)
     }
 
-    /// Returns the block at the top of every page of a service, which is the same on each.
-    pub(super) fn set_up(&self) -> &str {
+    /// Returns the block of a language at the top of every page of a service, which is the same on each.
+    pub(super) fn set_up(&self, language: &str) -> &str {
         let own = self.0.iter().filter(|it| it.page.contains(".v1.") && it.section.is_empty());
+        let own = own.filter(|it| it.language == language);
         let mut texts: Vec<&str> = own.map(|block| block.text.as_str()).collect();
         texts.dedup();
         let [text] = *texts else { panic!("pages begin with different blocks: {texts:?}") };

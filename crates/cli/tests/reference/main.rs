@@ -20,6 +20,7 @@ mod player;
 #[expect(dead_code, reason = "the tests of the binary use more of it")]
 mod process;
 mod program;
+mod python;
 mod responses;
 
 use std::fs;
@@ -34,6 +35,7 @@ use self::fixture::Stage;
 use self::go::GoProgram;
 use self::player::{Example, Taken, play};
 use self::program::Program;
+use self::python::PythonProgram;
 use self::responses::RecordedResponses;
 
 /// Folder of the scenarios with the examples.
@@ -62,7 +64,7 @@ fn every_method_has_an_example_per_language() {
     let pages = Pages::read();
     let for_keys = methods().iter().filter(|method| person_role(&method.path).is_none());
     for method in for_keys {
-        for language in ["sh", "ts", "go"] {
+        for language in ["sh", "ts", "go", "py"] {
             let block = pages.of_method(&method.path[1..], language);
             assert!(block.is_some(), "{} has no block of `{language}`", method.path);
         }
@@ -126,6 +128,20 @@ fn go_examples_compile_and_match_their_scenarios() {
             Taken::Whole(program.ask(&json!({
                 "run": example.call, "saved": example.saved, "key": key, "url": stage.url(),
             })))
+        });
+    }
+}
+
+#[test]
+fn python_examples_type_check_and_match_their_scenarios() {
+    let stage = Stage::set();
+    let scenarios = scenarios();
+    let mut program = PythonProgram::check(&Pages::read(), &scenarios);
+    for scenario in &scenarios {
+        let workspace = stage.workspace_of(scenario);
+        play(&stage, &workspace, scenario, &mut |example: &Example<'_>| {
+            let key = workspace.key(example.key).expect("an example has a key");
+            Taken::Whole(program.ask(example, key, &stage.url()))
         });
     }
 }

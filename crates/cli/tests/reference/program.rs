@@ -116,7 +116,7 @@ impl Drop for Program {
 /// Generates a function for each example, keyed by method. Its code is as printed, except for
 /// placeholders, which become calls of `saved`.
 fn blocks(pages: &Pages, scenarios: &[Value]) -> String {
-    let set_up = pages.set_up();
+    let set_up = pages.set_up("ts");
     let (import, client) = set_up.split_once("\n\n").expect("the block has an import and a client");
     let mut text = format!(
         "{import}\n\nexport const blocks: Record<string, (saved: (name: string) => string) => Promise<unknown>> = {{\n"
