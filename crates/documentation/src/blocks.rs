@@ -33,10 +33,11 @@ pub(super) struct Sample {
 }
 
 /// Labels of alternatives, with the names that a line above the code may use.
-const NAMES: [(&str, &str); 6] = [
+const NAMES: [(&str, &str); 7] = [
     ("curl", "curl"),
     ("typescript", "TypeScript"),
     ("go", "Go"),
+    ("python", "Python"),
     ("javascript", "JavaScript"),
     ("terraform", "Terraform"),
     ("command line", "Command line"),

@@ -35,6 +35,7 @@ const LANGUAGES: &[Language] = &[
     Language { names: &["sh", "shell", "bash", "console"], label: "Shell", calls_server: true },
     Language { names: &["ts", "typescript"], label: "TypeScript", calls_server: true },
     Language { names: &["go"], label: "Go", calls_server: true },
+    Language { names: &["py", "python"], label: "Python", calls_server: true },
     Language { names: &["js", "javascript", "mjs"], label: "JavaScript", calls_server: true },
     Language { names: &["terraform", "hcl", "tf"], label: "Terraform", calls_server: true },
     Language { names: &["json", "jsonc"], label: "JSON", calls_server: false },

@@ -15,7 +15,7 @@ pub(super) struct Grammars {
 }
 
 /// Names in Markdown fences that differ from the extension by which grammars are found.
-const EXTENSIONS: [(&str, &str); 10] = [
+const EXTENSIONS: [(&str, &str); 11] = [
     ("bash", "sh"),
     ("console", "sh"),
     ("hcl", "tf"),
@@ -23,6 +23,7 @@ const EXTENSIONS: [(&str, &str); 10] = [
     ("jsonc", "json"),
     ("mjs", "js"),
     ("nginx", "conf"),
+    ("python", "py"),
     ("shell", "sh"),
     ("terraform", "tf"),
     ("typescript", "ts"),

@@ -99,6 +99,9 @@ impl World {
         bash.env("ROOT", self.root.path()).env("TMPDIR", self.path("tmp"));
         bash.env("REAL_ALOFT", env!("CARGO_BIN_EXE_aloft"));
         bash.env("REAL_NPM", stubs::real("npm"));
+        // pip installs from files, without the network.
+        bash.env("PIP_NO_INDEX", "1").env("PIP_FIND_LINKS", testkit::tools::wheels_of_client());
+        bash.env("PIP_DISABLE_PIP_VERSION_CHECK", "1");
         // Needed on loopback only, so the pages do not mention it.
         bash.env("ALOFT_ALLOW_PRIVATE_NETWORKS", "true");
         bash.env("ALOFT_NAMESERVERS", self.names.address().to_string());

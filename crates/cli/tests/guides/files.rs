@@ -1,5 +1,5 @@
 //! Validates the files that pages ask readers to save, with the programs that read them: the
-//! server, systemd, nginx, Caddy, and TypeScript's compiler. The `terraform` commands of the pages
+//! server, systemd, nginx, Caddy, TypeScript's compiler and mypy. The `terraform` commands of the pages
 //! validate HCL.
 
 use std::fs;
@@ -70,9 +70,19 @@ fn must_be_nginx(world: &World, place: &str, file: &Path) {
 
 /// Type-checks the programs of a page in the folder in which the client is installed.
 pub(crate) fn must_be_typed(world: &World, programs: &[String]) {
-    if programs.is_empty() {
-        return;
+    let is_python = |program: &&String| Path::new(program).extension().is_some_and(|it| it == "py");
+    let (python, typescript): (Vec<_>, Vec<_>) = programs.iter().partition(is_python);
+    if !python.is_empty() {
+        let mut mypy = Command::new(testkit::tools::python_of_client());
+        mypy.current_dir(world.work()).args(["-m", "mypy", "--strict", "--python-executable"]);
+        must_take("programs in Python", mypy.arg(".venv/bin/python").args(python));
     }
+    if !typescript.is_empty() {
+        must_be_typescript(world, &typescript);
+    }
+}
+
+fn must_be_typescript(world: &World, programs: &[&String]) {
     let modules = Path::new(build::CLIENT).join("node_modules");
     let mut compiler = Command::new("node");
     compiler.current_dir(world.work()).arg(modules.join("typescript/bin/tsc")).args(STRICTLY);
@@ -83,7 +93,7 @@ pub(crate) fn must_be_typed(world: &World, programs: &[String]) {
         fs::copy(file, &typed).unwrap();
         compiler.arg(typed);
     }
-    must_take(&programs.join(", "), &mut compiler);
+    must_take("programs in TypeScript", &mut compiler);
 }
 
 fn must_take(place: &str, command: &mut Command) {

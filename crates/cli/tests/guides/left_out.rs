@@ -42,6 +42,7 @@ fn skipped_blocks_are_few_and_have_reasons() {
         .collect();
     insta::assert_snapshot!(left.join("\n"), @r"
     clients/go/README.md: the module has no public address before the first release
+    clients/python/README.md: the package is not on PyPI before the first release
     clients/typescript/README.md: the package is not on npm before the first release
     docs/guides/alerts.md: it takes a message that found no receiver
     docs/guides/check-once.md: a picture of what a check of a slow page draws

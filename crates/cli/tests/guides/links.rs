@@ -9,12 +9,13 @@ use crate::document::Document;
 use crate::repository;
 
 /// Pages outside of `docs/`.
-const BESIDE: [&str; 8] = [
+const BESIDE: [&str; 9] = [
     "README.md",
     "CHANGELOG.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "clients/go/README.md",
+    "clients/python/README.md",
     "clients/typescript/README.md",
     "crates/terraform-plugin/README.md",
     "packaging/README.md",

@@ -1,4 +1,4 @@
-//! Follows every guide, the README and the client's README from beginning to end, each in its own
+//! Follows every guide, the README and the clients' READMEs from beginning to end, each in its own
 //! environment.
 
 use std::fs;
@@ -30,12 +30,14 @@ pages! {
     the_readme_holds: "README.md",
     the_clients_front_page_holds: "clients/typescript/README.md",
     the_go_clients_front_page_holds: "clients/go/README.md",
+    the_python_clients_front_page_holds: "clients/python/README.md",
     a_first_monitor_holds: "docs/guides/first-monitor.md",
     alerts_hold: "docs/guides/alerts.md",
     a_status_page_holds: "docs/guides/status-page.md",
     terraform_holds: "docs/guides/terraform.md",
     typescript_holds: "docs/guides/typescript.md",
     go_holds: "docs/guides/go.md",
+    python_holds: "docs/guides/python.md",
     calls_from_anything_hold: "docs/guides/call-it.md",
     checks_from_here_hold: "docs/guides/check-once.md",
     running_it_for_real_holds: "docs/guides/run-it-for-real.md",

@@ -108,7 +108,7 @@ impl Reader {
             ("sh", _) if text.starts_with(BESIDE) => self.opens(place, text),
             ("sh", _) => self.types(place, text),
             (
-                "ts" | "js" | "go" | "hcl" | "toml" | "ini" | "nats" | "nginx" | "caddyfile"
+                "ts" | "js" | "go" | "py" | "hcl" | "toml" | "ini" | "nats" | "nginx" | "caddyfile"
                 | "json",
                 Some(file),
             ) => self.saves(place, language, file, text),
@@ -222,7 +222,7 @@ impl Reader {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
         files::must_be_read(&self.world, place, language, &path);
-        if language == "ts" {
+        if matches!(language, "ts" | "py") {
             self.programs.push(file.to_owned());
         }
     }
