@@ -22,6 +22,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
+pub(crate) use self::go::for_go_code;
 use self::module::minor;
 use self::npm::NPM;
 pub(crate) use self::packaging::KUBERNETES_FOLDER;
@@ -199,11 +200,6 @@ pub(crate) fn for_tests() -> Result<()> {
 /// Installs the tools of the contract's check.
 pub(crate) fn for_proto() -> Result<()> {
     ready(&BUF)
-}
-
-/// Installs the plugins that generate code of the Go client.
-pub(crate) fn for_go_code() -> Result<()> {
-    go::PLUGINS.iter().try_for_each(ready)
 }
 
 /// Installs the linker for releases of the provider.

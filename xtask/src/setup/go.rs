@@ -47,6 +47,11 @@ pub(super) const CHECKERS: [Tool; 2] = [
     },
 ];
 
+/// Installs the plugins that generate code of the Go client.
+pub(crate) fn for_go_code() -> Result<()> {
+    PLUGINS.iter().try_for_each(super::ready)
+}
+
 fn install(program: &str, tool: &Tool) -> Result<()> {
     super::install_module(&["install", &format!("{program}@v{}", tool.version)])
 }
