@@ -94,6 +94,11 @@ impl DatabaseArgs {
 }
 
 impl ConfigArg {
+    /// Returns whether the flag names a file.
+    pub(crate) const fn is_given(&self) -> bool {
+        self.config.is_some()
+    }
+
     /// Loads the settings with no flag except the file.
     pub(crate) fn settings(&self) -> Result<Settings> {
         let flags = Flags { file: self.config.clone(), ..Flags::default() };

@@ -4,11 +4,14 @@
 mod admin;
 mod check;
 mod config;
+mod contexts;
 mod database;
 mod database_args;
 mod doctor;
 mod flags;
 mod incidents;
+mod key_input;
+mod login;
 mod maintenance;
 mod memory;
 mod missed;
@@ -151,6 +154,21 @@ enum Command {
         #[command(flatten)]
         config: ConfigArg,
     },
+    /// Store a key of a service for later commands, after a check
+    Login {
+        #[command(flatten)]
+        args: login::LoginArgs,
+    },
+    /// Remove the context in use, with its key
+    Logout {
+        #[command(flatten)]
+        args: login::LogoutArgs,
+    },
+    /// List, select and remove contexts: services with a stored key
+    Context {
+        #[command(subcommand)]
+        action: login::ContextCommand,
+    },
     /// List monitors, all or by tag
     Monitors {
         #[command(subcommand)]
@@ -221,6 +239,9 @@ fn main() -> ExitCode {
         | Command::Restore { .. }
         | Command::Doctor { .. }
         | Command::Migrate { .. }
+        | Command::Login { .. }
+        | Command::Logout { .. }
+        | Command::Context { .. }
         | Command::Monitors { .. }
         | Command::Incidents { .. }
         | Command::Missed { .. }
@@ -255,6 +276,9 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Maintenance { action } => {
             wait(maintenance::run(action)).map(|()| ExitCode::SUCCESS)
         }
+        Command::Login { args } => wait(login::login(args)).map(|()| ExitCode::SUCCESS),
+        Command::Logout { args } => login::logout(args).map(|()| ExitCode::SUCCESS),
+        Command::Context { action } => login::context(action).map(|()| ExitCode::SUCCESS),
         Command::Monitors { action } => wait(monitors::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Incidents { action } => wait(incidents::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Missed { args } => wait(missed::run(args)).map(|()| ExitCode::SUCCESS),

@@ -4,7 +4,7 @@
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -102,17 +102,7 @@ impl Home {
 
     /// Runs a command with environment variables.
     pub(crate) fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
-        let output = self.command(args).envs(variables.iter().copied()).output().unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        let (place, err): (Vec<_>, Vec<_>) = stderr
-            .split_inclusive('\n')
-            .partition(|line| PLACES.iter().any(|place| line.starts_with(place)));
-        Ran {
-            code: output.status.code(),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: err.concat(),
-            place: place.concat(),
-        }
+        Ran::from(self.command(args).envs(variables.iter().copied()).output().unwrap())
     }
 
     /// Runs a command that prints JSON.
@@ -177,6 +167,21 @@ impl Home {
         // The developer's environment must not influence a test. All settings come from here.
         command.env_clear().env("ALOFT_DATA", "data");
         command
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let (place, err): (Vec<_>, Vec<_>) = stderr
+            .split_inclusive('\n')
+            .partition(|line| PLACES.iter().any(|place| line.starts_with(place)));
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: err.concat(),
+            place: place.concat(),
+        }
     }
 }
 

@@ -48,7 +48,7 @@ fn export_names_missing_requirements() {
         ),
     ];
     insta::assert_snapshot!(outputs.join("\n"), @r"
-    error: no API key; set SERVICE_API_TOKEN to a key of the workspace
+    error: no API key; log in with `aloft login`, or set SERVICE_API_TOKEN to a key of the workspace
     error: reading the workspace at http://HOST/rpc: unknown API key; check that it is complete and belongs to this server
     error: `nowhere` is not a base URL; one looks like http://127.0.0.1:8080/rpc
     error: invalid character in the API key of SERVICE_API_KEY; copy the key again
