@@ -8,14 +8,17 @@ mod contexts;
 mod database;
 mod database_args;
 mod doctor;
+mod field_flags;
 mod flags;
 mod incidents;
+mod json_input;
 mod key_input;
 mod login;
 mod maintenance;
 mod memory;
 mod missed;
 mod monitors;
+mod named;
 mod notifications;
 mod output;
 #[cfg(test)]
@@ -25,8 +28,10 @@ mod paging;
 mod probe;
 mod probes;
 mod reports;
+mod rows;
 mod serve;
 mod service;
+mod session;
 mod subscribers;
 mod terraform;
 mod time;
@@ -51,7 +56,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Meaning of the exit codes of most commands.
 const EXIT_CODES: &str = "Exit codes: 0, success; 1, failure, with the reason on standard error; \
-2, invalid command line. For the codes of `aloft check` see `aloft check --help`.";
+2, invalid command line. `aloft check` and `aloft monitors trigger` have more; see their help.";
 const CHECK_EXIT_CODES: &str = "Exit codes: 0, success; 3, degraded; 1, failure; \
 2, the check could not run, with the reason on standard error.";
 /// Exit code of `check` if the check could not run.
@@ -169,7 +174,7 @@ enum Command {
         #[command(subcommand)]
         action: login::ContextCommand,
     },
-    /// List monitors, all or by tag
+    /// Create, list, change, check and delete monitors
     Monitors {
         #[command(subcommand)]
         action: monitors::MonitorCommand,
@@ -279,7 +284,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Login { args } => wait(login::login(args)).map(|()| ExitCode::SUCCESS),
         Command::Logout { args } => login::logout(args).map(|()| ExitCode::SUCCESS),
         Command::Context { action } => login::context(action).map(|()| ExitCode::SUCCESS),
-        Command::Monitors { action } => wait(monitors::run(action)).map(|()| ExitCode::SUCCESS),
+        Command::Monitors { action } => wait(monitors::run(action)),
         Command::Incidents { action } => wait(incidents::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Missed { args } => wait(missed::run(args)).map(|()| ExitCode::SUCCESS),
         Command::Reports { action } => wait(reports::run(action)).map(|()| ExitCode::SUCCESS),

@@ -1,16 +1,25 @@
-//! `aloft monitors`: lists monitors, all or by tag. Calls a running service with a key.
+//! `aloft monitors`: creates, reads, changes, checks and deletes monitors, by ID or name. Calls a
+//! running service with a key.
+
+mod checks;
+mod find;
+mod list;
+mod logs;
+mod show;
+mod write;
+
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use contract::monitor::wire::{ListMonitorsRequest, ListMonitorsResponse};
-use rules::{MonitorKind, MonitorStatus};
+use rules::MonitorKind;
 
-use crate::output;
-use crate::paging::{self, NextPage, Paging, SHOWN};
-use crate::service::OutputArgs;
+use self::write::{AnyKind, CreateArgs, DnsKind, HttpKind, TcpKind};
+use crate::service::{KEY_HELP, OutputArgs};
+use crate::session::IdOutputArgs;
 
-/// State of a monitor that does not run.
-const PAUSED: &str = "paused";
+const TRIGGER_EXIT_CODES: &str = "Exit codes: 0, all checks succeeded; 3, the worst one is degraded; \
+1, one failed, or they could not run; 2, invalid command line.";
 
 /// Subcommands of `aloft monitors`.
 #[derive(Debug, Subcommand)]
@@ -18,82 +27,140 @@ pub(crate) enum MonitorCommand {
     /// List monitors with their status and tags, newest first
     List {
         #[command(flatten)]
-        which: MonitorFilterArgs,
+        which: list::MonitorFilterArgs,
+        #[command(flatten)]
+        output_args: IdOutputArgs,
+    },
+    /// Show the arguments of a monitor, without secrets unless --json
+    Get {
+        #[command(flatten)]
+        monitor: MonitorArg,
+        #[command(flatten)]
+        output_args: IdOutputArgs,
+    },
+    /// Create a monitor; it is paused without --active
+    Create {
+        #[command(subcommand)]
+        kind: CreateCommand,
+    },
+    /// Change the given arguments of a monitor
+    Update {
+        #[command(flatten)]
+        monitor: MonitorArg,
+        #[command(flatten)]
+        changes: Box<CreateArgs<AnyKind>>,
+    },
+    /// Delete a monitor; asks on a terminal, and needs --yes elsewhere
+    Delete {
+        #[command(flatten)]
+        monitor: MonitorArg,
+        /// Delete without a question
+        #[arg(long, short)]
+        yes: bool,
+        #[command(flatten)]
+        output_args: IdOutputArgs,
+    },
+    /// Stop the checks of a monitor
+    Pause {
+        #[command(flatten)]
+        monitor: MonitorArg,
+        #[command(flatten)]
+        output_args: IdOutputArgs,
+    },
+    /// Run the checks of a monitor
+    Resume {
+        #[command(flatten)]
+        monitor: MonitorArg,
+        #[command(flatten)]
+        output_args: IdOutputArgs,
+    },
+    /// Check a monitor now in each of its regions and wait for the results
+    #[command(after_help = format!("{TRIGGER_EXIT_CODES} {KEY_HELP}"))]
+    Trigger {
+        #[command(flatten)]
+        monitor: MonitorArg,
+        #[command(flatten)]
+        output_args: OutputArgs,
+    },
+    /// Show the status of a monitor, overall and by region
+    Status {
+        #[command(flatten)]
+        monitor: MonitorArg,
+        #[command(flatten)]
+        output_args: OutputArgs,
+    },
+    /// List the checks of a monitor, newest first
+    Logs {
+        #[command(flatten)]
+        monitor: MonitorArg,
+        #[command(flatten)]
+        which: Box<logs::LogFilterArgs>,
+        #[command(flatten)]
+        output_args: IdOutputArgs,
+    },
+    /// Print the address of a monitor's page in the dashboard, and open it in a browser
+    Open {
+        #[command(flatten)]
+        monitor: MonitorArg,
         #[command(flatten)]
         output_args: OutputArgs,
     },
 }
 
-/// Filter of a list.
+/// Subcommands of `aloft monitors create`, by kind.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CreateCommand {
+    /// Create a monitor that sends HTTP requests
+    Http(CreateArgs<HttpKind>),
+    /// Create a monitor that opens TCP connections
+    Tcp(CreateArgs<TcpKind>),
+    /// Create a monitor that looks up a domain name
+    Dns(CreateArgs<DnsKind>),
+}
+
+/// The monitor to work on.
 #[derive(Debug, Args)]
-pub(crate) struct MonitorFilterArgs {
-    /// Only monitors with this tag, in any case; if repeated, only monitors with all of them
-    #[arg(long = "tag", value_name = "TAG")]
-    tags: Vec<String>,
-    /// Maximum number of entries
-    #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
-    limit: u32,
+pub(crate) struct MonitorArg {
+    /// ID (mon_…) or name of the monitor
+    #[arg(value_name = "MONITOR")]
+    monitor: String,
 }
 
-pub(crate) async fn run(action: MonitorCommand) -> Result<()> {
+pub(crate) async fn run(action: MonitorCommand) -> Result<ExitCode> {
     match action {
-        MonitorCommand::List { which, output_args } => list(which, &output_args).await,
+        MonitorCommand::List { which, output_args } => list::list(which, &output_args).await?,
+        MonitorCommand::Get { monitor, output_args } => {
+            show::get(&monitor.monitor, &output_args).await?;
+        }
+        MonitorCommand::Create { kind } => match kind {
+            CreateCommand::Http(args) => write::create(MonitorKind::Http, args).await?,
+            CreateCommand::Tcp(args) => write::create(MonitorKind::Tcp, args).await?,
+            CreateCommand::Dns(args) => write::create(MonitorKind::Dns, args).await?,
+        },
+        MonitorCommand::Update { monitor, changes } => {
+            write::update(&monitor.monitor, *changes).await?;
+        }
+        MonitorCommand::Delete { monitor, yes, output_args } => {
+            write::delete(&monitor.monitor, yes, &output_args).await?;
+        }
+        MonitorCommand::Pause { monitor, output_args } => {
+            write::activate(&monitor.monitor, write::Running::Paused, &output_args).await?;
+        }
+        MonitorCommand::Resume { monitor, output_args } => {
+            write::activate(&monitor.monitor, write::Running::Active, &output_args).await?;
+        }
+        MonitorCommand::Trigger { monitor, output_args } => {
+            return checks::trigger(&monitor.monitor, &output_args).await;
+        }
+        MonitorCommand::Status { monitor, output_args } => {
+            checks::status(&monitor.monitor, &output_args).await?;
+        }
+        MonitorCommand::Logs { monitor, which, output_args } => {
+            logs::logs(&monitor.monitor, &which, &output_args).await?;
+        }
+        MonitorCommand::Open { monitor, output_args } => {
+            show::open(&monitor.monitor, &output_args).await?;
+        }
     }
-}
-
-async fn list(which: MonitorFilterArgs, output_args: &OutputArgs) -> Result<()> {
-    let client = output_args.service.client()?;
-    let mut paging = Paging::up_to(which.limit);
-    let mut page = ListMonitorsResponse::default();
-    while let Some(next) = paging.next(count(&page), &page.next_page_token) {
-        let NextPage { limit, page_token } = next;
-        let tags = which.tags.clone();
-        let request = ListMonitorsRequest { limit, page_token, tags, ..Default::default() };
-        let answer = client.send(request).await;
-        let part = output_args.service.map_error("listing monitors", answer)?;
-        page.http_monitors.extend(part.http_monitors);
-        page.tcp_monitors.extend(part.tcp_monitors);
-        page.dns_monitors.extend(part.dns_monitors);
-        page.next_page_token = part.next_page_token;
-        page.total_size = part.total_size;
-    }
-    if output_args.json {
-        output::print_json(serde_json::to_value(&page)?);
-        return Ok(());
-    }
-    let head = ["MONITOR", "KIND", "STATUS", "TAGS", "NAME"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(head).chain(rows(&page)).collect();
-    output::print_text(&output::table(&rows));
-    paging::hint(count(&page), page.total_size);
-    Ok(())
-}
-
-const fn count(page: &ListMonitorsResponse) -> usize {
-    page.http_monitors.len() + page.tcp_monitors.len() + page.dns_monitors.len()
-}
-
-/// Returns the monitors as rows, newest first, which is by descending ID.
-fn rows(page: &ListMonitorsResponse) -> Vec<[String; 5]> {
-    macro_rules! rows {
-        ($monitors:expr, $kind:ident) => {
-            $monitors.iter().map(|it| {
-                [
-                    it.id.clone().unwrap_or_default(),
-                    MonitorKind::$kind.to_string(),
-                    status(it.active, it.status.as_deref()),
-                    it.tags.join(", "),
-                    it.name.clone().unwrap_or_default(),
-                ]
-            })
-        };
-    }
-    let (http, tcp) = (rows!(page.http_monitors, Http), rows!(page.tcp_monitors, Tcp));
-    let mut rows: Vec<_> = http.chain(tcp).chain(rows!(page.dns_monitors, Dns)).collect();
-    rows.sort_unstable_by(|one, other| other[0].cmp(&one[0]));
-    rows
-}
-
-fn status(active: Option<bool>, status: Option<&str>) -> String {
-    let unknown = MonitorStatus::Unknown.as_str();
-    if active == Some(true) { status.unwrap_or(unknown) } else { PAUSED }.to_owned()
+    Ok(ExitCode::SUCCESS)
 }

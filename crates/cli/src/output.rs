@@ -30,8 +30,8 @@ pub(crate) fn print_stderr(text: &str) {
 /// Formats rows with aligned columns. Control characters in cells become spaces, so that texts
 /// written by users cannot break lines or control the terminal.
 pub(crate) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
-    let plain = |cell: &String| cell.replace(char::is_control, " ");
-    let rows: Vec<[String; COLUMNS]> = rows.iter().map(|row| row.each_ref().map(plain)).collect();
+    let rows: Vec<[String; COLUMNS]> =
+        rows.iter().map(|row| row.each_ref().map(|cell| one_line(cell))).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
     let widths: Vec<usize> = (0..COLUMNS).map(|column| width(column).unwrap_or(0)).collect();
     let mut text = String::new();
@@ -45,6 +45,11 @@ pub(crate) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String 
         text.push('\n');
     }
     text
+}
+
+/// Replaces control characters in a text written by users by spaces.
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }
 
 /// Formats an instant to the minute.
@@ -92,7 +97,8 @@ fn name_fields(value: &mut Value) {
     }
 }
 
-fn camel(name: &str) -> String {
+/// Returns the name of a field in JSON.
+pub(crate) fn camel(name: &str) -> String {
     let mut words = name.split('_');
     let mut camel = words.next().unwrap_or_default().to_owned();
     for word in words {

@@ -1,12 +1,11 @@
 //! Converts the flags of `aloft check` to a monitor's draft. Leaves validation to `rules`, as all
 //! callers do.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use clap::Args;
-use rules::monitor::{
-    CheckDraft, DnsDraft, HeaderAssertionDraft, HeaderDraft, HttpDraft, MonitorDraft,
-    RecordAssertionDraft, StatusCodeAssertionDraft, TcpDraft, TextAssertionDraft,
-};
+use rules::monitor::{CheckDraft, DnsDraft, HttpDraft, MonitorDraft, TcpDraft};
+
+use crate::rows;
 
 /// Flags of an HTTP check.
 #[derive(Debug, Args)]
@@ -60,18 +59,10 @@ impl HttpArgs {
             method: Some(self.method),
             body: self.body,
             follow_redirects: Some(!self.no_follow),
-            headers: self.headers.iter().map(|text| header(text)).collect::<Result<_>>()?,
-            status_code_assertions: self
-                .status
-                .iter()
-                .map(|text| status(text))
-                .collect::<Result<_>>()?,
-            body_assertions: self.body_text.iter().map(|text| body(text)).collect(),
-            header_assertions: self
-                .header_text
-                .iter()
-                .map(|text| header_text(text))
-                .collect::<Result<_>>()?,
+            headers: rows("header", &self.headers, rows::header)?,
+            status_code_assertions: rows("expect-status", &self.status, rows::status)?,
+            body_assertions: self.body_text.iter().map(|text| rows::body(text)).collect(),
+            header_assertions: rows("expect-header", &self.header_text, rows::header_text)?,
         };
         Ok(MonitorDraft::new(CheckDraft::Http(http)))
     }
@@ -85,59 +76,17 @@ impl TcpArgs {
 
 impl DnsArgs {
     pub(super) fn draft(self) -> Result<MonitorDraft> {
-        let record_assertions =
-            self.records.iter().map(|text| record(text)).collect::<Result<_>>()?;
+        let record_assertions = rows("expect-record", &self.records, rows::record)?;
         Ok(MonitorDraft::new(CheckDraft::Dns(DnsDraft { uri: Some(self.uri), record_assertions })))
     }
 }
 
-fn header(text: &str) -> Result<HeaderDraft> {
-    let Some((key, value)) = text.split_once(':') else {
-        bail!("--header `{text}` has no colon; write `Name: value`");
-    };
-    Ok(HeaderDraft { key: Some(key.trim().to_owned()), value: Some(value.trim().to_owned()) })
-}
-
-fn status(text: &str) -> Result<StatusCodeAssertionDraft> {
-    let (comparator, target) = first_word(text);
-    let Ok(target) = target.trim().parse() else {
-        bail!("--expect-status `{text}` has no code; write `eq 200`");
-    };
-    Ok(StatusCodeAssertionDraft { target: Some(target), comparator: Some(comparator.to_owned()) })
-}
-
-fn body(text: &str) -> TextAssertionDraft {
-    let (comparator, target) = first_word(text);
-    TextAssertionDraft { target: Some(target.to_owned()), comparator: Some(comparator.to_owned()) }
-}
-
-fn header_text(text: &str) -> Result<HeaderAssertionDraft> {
-    let (key, rest) = first_word(text);
-    let (comparator, target) = first_word(rest);
-    if comparator.is_empty() {
-        bail!("--expect-header `{text}` has no comparator; write `content-type contains json`");
-    }
-    Ok(HeaderAssertionDraft {
-        key: Some(key.to_owned()),
-        target: Some(target.to_owned()),
-        comparator: Some(comparator.to_owned()),
-    })
-}
-
-fn record(text: &str) -> Result<RecordAssertionDraft> {
-    let (record, rest) = first_word(text);
-    let (comparator, target) = first_word(rest);
-    if comparator.is_empty() {
-        bail!("--expect-record `{text}` has no comparator; write `A eq 203.0.113.10`");
-    }
-    Ok(RecordAssertionDraft {
-        record: Some(record.to_owned()),
-        target: Some(target.to_owned()),
-        comparator: Some(comparator.to_owned()),
-    })
-}
-
-/// Splits a text at the first space.
-fn first_word(text: &str) -> (&str, &str) {
-    text.trim_start().split_once(' ').unwrap_or((text.trim_start(), ""))
+/// Parses the values of a flag, which errors name.
+fn rows<T>(
+    flag: &str,
+    texts: &[String],
+    parse: impl Fn(&str) -> Result<T, &'static str>,
+) -> Result<Vec<T>> {
+    let row = |text: &String| parse(text).map_err(|why| anyhow!("--{flag} `{text}` {why}"));
+    texts.iter().map(row).collect()
 }

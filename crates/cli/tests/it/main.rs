@@ -18,6 +18,8 @@ mod first_steps;
 mod flips;
 mod keys;
 mod lists;
+mod monitor_checks;
+mod monitor_commands;
 mod monitors;
 mod nats;
 mod nats_access;
