@@ -2,6 +2,7 @@
 //! The server, the checks and the store are libraries.
 
 mod admin;
+mod channels;
 mod check;
 mod config;
 mod contexts;
@@ -16,10 +17,11 @@ mod key_input;
 mod login;
 mod maintenance;
 mod memory;
+#[cfg(test)]
+mod methods;
 mod missed;
 mod monitors;
 mod named;
-mod notifications;
 mod output;
 #[cfg(test)]
 mod packaging;
@@ -27,6 +29,7 @@ mod pages;
 mod paging;
 mod probe;
 mod probes;
+mod regions;
 mod reports;
 mod rows;
 mod serve;
@@ -194,10 +197,16 @@ enum Command {
         #[command(subcommand)]
         action: maintenance::MaintenanceCommand,
     },
-    /// List and test channels, list deliveries and replay them
-    Notifications {
+    /// Create, list, change, test and delete channels, list deliveries and replay them
+    #[command(alias = "notifications")]
+    Channels {
         #[command(subcommand)]
-        action: notifications::NotificationCommand,
+        action: channels::ChannelCommand,
+    },
+    /// List the regions that monitors can use
+    Regions {
+        #[command(subcommand)]
+        action: regions::RegionCommand,
     },
     /// Create, update, resolve, list and delete status reports and their templates
     Reports {
@@ -251,7 +260,8 @@ fn main() -> ExitCode {
         | Command::Incidents { .. }
         | Command::Missed { .. }
         | Command::Maintenance { .. }
-        | Command::Notifications { .. }
+        | Command::Channels { .. }
+        | Command::Regions { .. }
         | Command::Reports { .. }
         | Command::Subscribers { .. }
         | Command::Pages { .. }
@@ -291,7 +301,8 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Subscribers { action } => {
             wait(subscribers::run(action)).map(|()| ExitCode::SUCCESS)
         }
-        Command::Notifications { action } => wait(notifications::run(action)),
+        Command::Channels { action } => wait(channels::run(action)),
+        Command::Regions { action } => wait(regions::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Pages { action } => wait(pages::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Terraform { action } => wait(terraform::run(action)),
         Command::Config { flags } => config::run(flags),
@@ -324,67 +335,5 @@ mod tests {
     fn all_commands_are_consistent() {
         // Clap detects contradictions only in debug builds and per command.
         Cli::command().debug_assert();
-    }
-
-    /// Reason for methods without a command: resources that belong in a configuration.
-    const WRITTEN: &str = "pages and their content are managed with Terraform (`aloft terraform \
-                           export`) or RPC, like monitors and channels";
-
-    /// The command for each method of the two services of status pages, or the reason why it has
-    /// none.
-    const METHODS: &[(&str, Result<&[&str], &str>)] = &[
-        ("CreateStatusPage", Err(WRITTEN)),
-        ("GetStatusPage", Ok(&["pages", "show"])),
-        ("ListStatusPages", Ok(&["pages", "list"])),
-        ("UpdateStatusPage", Err(WRITTEN)),
-        ("DeleteStatusPage", Err(WRITTEN)),
-        ("PublishStatusPage", Ok(&["pages", "publish"])),
-        ("UnpublishStatusPage", Ok(&["pages", "unpublish"])),
-        ("SetStatusPageTheme", Ok(&["pages", "theme"])),
-        ("SetStatusPageIndexing", Ok(&["pages", "indexing"])),
-        ("CreateComponent", Err(WRITTEN)),
-        ("GetComponent", Ok(&["pages", "components"])),
-        ("ListComponents", Ok(&["pages", "components"])),
-        ("UpdateComponent", Err(WRITTEN)),
-        ("DeleteComponent", Err(WRITTEN)),
-        ("CreateComponentGroup", Err(WRITTEN)),
-        ("GetComponentGroup", Ok(&["pages", "components"])),
-        ("ListComponentGroups", Ok(&["pages", "components"])),
-        ("UpdateComponentGroup", Err(WRITTEN)),
-        ("DeleteComponentGroup", Err(WRITTEN)),
-        ("ListSubscribers", Ok(&["subscribers", "list"])),
-        ("AddSubscriber", Ok(&["subscribers", "add"])),
-        ("RemoveSubscriber", Ok(&["subscribers", "remove"])),
-        ("GetStatusPageOverview", Ok(&["pages", "overview"])),
-        ("GetComponentSummary", Ok(&["pages", "uptime"])),
-        ("CreateStatusReport", Ok(&["reports", "create"])),
-        ("GetStatusReport", Ok(&["reports", "show"])),
-        ("ListStatusReports", Ok(&["reports", "list"])),
-        ("UpdateStatusReport", Ok(&["reports", "edit"])),
-        ("DeleteStatusReport", Ok(&["reports", "delete"])),
-        ("AddStatusReportUpdate", Ok(&["reports", "add-update"])),
-        ("EditStatusReportUpdate", Ok(&["reports", "edit-update"])),
-        ("DeleteStatusReportUpdate", Ok(&["reports", "delete"])),
-        ("CreateReportTemplate", Ok(&["reports", "templates", "create"])),
-        ("ListReportTemplates", Ok(&["reports", "templates", "list"])),
-        ("UpdateReportTemplate", Ok(&["reports", "templates", "edit"])),
-        ("DeleteReportTemplate", Ok(&["reports", "templates", "delete"])),
-    ];
-
-    #[test]
-    fn status_page_methods_have_a_command_or_reason() {
-        let ours = ["status_page.v1.StatusPageService", "status_report.v1.StatusReportService"];
-        let methods = contract::rpc::methods().iter().filter(|it| ours.contains(&&*it.service));
-        for method in methods {
-            let known = METHODS.iter().find(|(name, _)| *name == method.name);
-            let (_, command) =
-                known.unwrap_or_else(|| panic!("method {} not found in METHODS", method.name));
-            let Ok(path) = command else { continue };
-            let mut at = Cli::command();
-            for word in *path {
-                let next = at.find_subcommand(word).cloned();
-                at = next.unwrap_or_else(|| panic!("command `aloft {}` not found", path.join(" ")));
-            }
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! `aloft notifications`, `aloft incidents` and `aloft maintenance` on a running server, from the
+//! `aloft channels`, `aloft incidents` and `aloft maintenance` on a running server, from the
 //! alert to the end of the incident.
 
 use serde_json::{Value, json};
@@ -87,11 +87,11 @@ fn text(value: &Value) -> String {
 fn incident_is_acknowledged_commented_and_resolved() {
     // issue 6, points 1 and 3
     let fixture = AlertFixture::set();
-    let tested = fixture.output(&["notifications", "test", &fixture.channel]);
+    let tested = fixture.output(&["channels", "test", &fixture.channel]);
     assert!(tested.starts_with("accepted, in ") && tested.contains("thanks"), "{tested}");
     fixture.begin();
     let delivery_id = text(&fixture.delivery("accepted")["id"]);
-    let listed = fixture.output(&["notifications", "deliveries", "--monitor", &fixture.monitor]);
+    let listed = fixture.output(&["channels", "deliveries", "--monitor", &fixture.monitor]);
     assert!(listed.contains(&delivery_id) && listed.contains("error"), "{listed}");
     let incident = text(&fixture.json(&["incidents", "list"])["incidents"][0]["id"]);
     assert_eq!(
@@ -110,7 +110,7 @@ fn incident_is_acknowledged_commented_and_resolved() {
     for what in ["acknowledged", "commented", "resolved", "status is 503, expected 2xx"] {
         assert!(shown.contains(what), "{what}: {shown}");
     }
-    let (code, printed) = fixture.run(&["notifications", "replay", &delivery_id]);
+    let (code, printed) = fixture.run(&["channels", "replay", &delivery_id]);
     assert_eq!(code, Some(1), "{printed}");
     assert!(printed.contains("`id` must be a dead letter"), "{printed}");
 }

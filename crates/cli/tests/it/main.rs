@@ -4,6 +4,7 @@
 
 mod alerts;
 mod attacks;
+mod channel_commands;
 mod chaos;
 mod check;
 mod config;

@@ -210,7 +210,7 @@ impl DeliveryWorker {
                 ),
                 NextStep::Dead => warn!(
                     delivery.id = %id, %recipient, status, attempts = due.attempt_count + 1,
-                    "delivery {id} to {recipient} about {} is a dead letter; `aloft notifications \
+                    "delivery {id} to {recipient} about {} is a dead letter; `aloft channels \
                      deliveries` shows why", due.content.about()
                 ),
             }

@@ -1,6 +1,11 @@
-//! `aloft notifications`: lists and tests the channels of a workspace, lists deliveries and replays
-//! them. Calls a running service with a key. Prints no secret of a channel.
+//! `aloft channels`: creates, reads, changes, tests and deletes channels, by ID or name, lists
+//! deliveries and replays them. Calls a running service with a key. Only `get`, `create` and `update`
+//! print secrets of a channel, as JSON to a write key.
 
+mod find;
+mod write;
+
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -15,23 +20,57 @@ use serde_json::{Value, json};
 use crate::output;
 use crate::paging::{self, NextPage, Paging, SHOWN};
 use crate::service::{KEY_HELP, OutputArgs};
+use crate::session::{IdOutputArgs, Session};
 
 const TEST_EXIT_CODES: &str = "Exit codes: 0, the receiver accepted the message; 1, it did not, or the \
 test could not run; 2, invalid command line.";
 
-/// Subcommands of `aloft notifications`.
+/// Subcommands of `aloft channels`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum NotificationCommand {
+pub(crate) enum ChannelCommand {
     /// List the channels of the workspace, newest first
     List {
         #[command(flatten)]
-        output_args: OutputArgs,
+        output_args: IdOutputArgs,
+    },
+    /// Show a channel, without secrets unless --json
+    Get {
+        #[command(flatten)]
+        channel: ChannelArg,
+        #[command(flatten)]
+        output_args: IdOutputArgs,
+    },
+    /// Create a channel from JSON
+    Create {
+        #[command(flatten)]
+        input: ChannelInputArgs,
+        #[command(flatten)]
+        output_args: IdOutputArgs,
+    },
+    /// Replace the arguments of a channel with those in JSON
+    Update {
+        #[command(flatten)]
+        channel: ChannelArg,
+        #[command(flatten)]
+        input: ChannelInputArgs,
+        #[command(flatten)]
+        output_args: IdOutputArgs,
+    },
+    /// Delete a channel with its secrets; asks on a terminal, and needs --yes elsewhere
+    Delete {
+        #[command(flatten)]
+        channel: ChannelArg,
+        /// Delete without a question
+        #[arg(long, short)]
+        yes: bool,
+        #[command(flatten)]
+        output_args: IdOutputArgs,
     },
     /// Send a test message through a channel and print the receiver's response
     #[command(after_help = format!("{TEST_EXIT_CODES} {KEY_HELP}"))]
     Test {
-        /// ID of the channel, chn_…
-        channel: String,
+        #[command(flatten)]
+        channel: ChannelArg,
         #[command(flatten)]
         output_args: OutputArgs,
     },
@@ -59,11 +98,28 @@ pub(crate) enum NotificationCommand {
     },
 }
 
+/// The channel to work on.
+#[derive(Debug, Args)]
+pub(crate) struct ChannelArg {
+    /// ID (chn_…) or name of the channel
+    #[arg(value_name = "CHANNEL")]
+    channel: String,
+}
+
+/// File with a channel.
+#[derive(Debug, Args)]
+pub(crate) struct ChannelInputArgs {
+    /// File with the contract's JSON, such as {"providerType": "ntfy", "ntfy": {"topic": "acme"}}; - for
+    /// standard input
+    #[arg(long, value_name = "FILE")]
+    from_json: PathBuf,
+}
+
 /// Filter of a list.
 #[derive(Debug, Args)]
 pub(crate) struct DeliveryFilterArgs {
-    /// Only deliveries to this channel, chn_…
-    #[arg(long, value_name = "ID")]
+    /// Only deliveries to this channel, chn_… or its name
+    #[arg(long, value_name = "CHANNEL")]
     channel: Option<String>,
     /// Only deliveries about this monitor, mon_…
     #[arg(long, value_name = "ID")]
@@ -82,26 +138,38 @@ pub(crate) struct DeliveryFilterArgs {
     limit: u32,
 }
 
-pub(crate) async fn run(action: NotificationCommand) -> Result<ExitCode> {
+pub(crate) async fn run(action: ChannelCommand) -> Result<ExitCode> {
     match action {
-        NotificationCommand::List { output_args } => list(&output_args).await?,
-        NotificationCommand::Test { channel, output_args } => {
-            return test(channel, &output_args).await;
+        ChannelCommand::List { output_args } => list(&output_args).await?,
+        ChannelCommand::Get { channel, output_args } => {
+            write::get(&channel.channel, &output_args).await?;
         }
-        NotificationCommand::Deliveries { which, output_args } => {
+        ChannelCommand::Create { input, output_args } => {
+            write::create(&input.from_json, &output_args).await?;
+        }
+        ChannelCommand::Update { channel, input, output_args } => {
+            write::update(&channel.channel, &input.from_json, &output_args).await?;
+        }
+        ChannelCommand::Delete { channel, yes, output_args } => {
+            write::delete(&channel.channel, yes, &output_args).await?;
+        }
+        ChannelCommand::Test { channel, output_args } => {
+            return test(&channel.channel, &output_args).await;
+        }
+        ChannelCommand::Deliveries { which, output_args } => {
             deliveries(which, &output_args).await?;
         }
-        NotificationCommand::Replay { delivery, output_args } => {
+        ChannelCommand::Replay { delivery, output_args } => {
             replay(delivery, &output_args).await?;
         }
-        NotificationCommand::RotateSigningSecret { overlap_hours, output_args } => {
+        ChannelCommand::RotateSigningSecret { overlap_hours, output_args } => {
             rotate(overlap_hours, &output_args).await?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-async fn list(output_args: &OutputArgs) -> Result<()> {
+async fn list(output_args: &IdOutputArgs) -> Result<()> {
     let client = output_args.service.client()?;
     let mut paging = Paging::of_all();
     let (mut channels, mut token) = (Vec::new(), String::new());
@@ -115,6 +183,12 @@ async fn list(output_args: &OutputArgs) -> Result<()> {
     }
     if output_args.json {
         output::print_json(channels.iter().map(channel).collect());
+        return Ok(());
+    }
+    if output_args.quiet {
+        for channel in &channels {
+            output::print_text(channel.id.as_deref().unwrap_or_default());
+        }
         return Ok(());
     }
     let row = |channel: &Notification| {
@@ -132,10 +206,11 @@ async fn list(output_args: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn test(channel: String, output_args: &OutputArgs) -> Result<ExitCode> {
-    let request = TestNotificationRequest { id: Some(channel), ..Default::default() };
-    let answer = output_args.service.client()?.send(request).await;
-    let tested = output_args.service.map_error("testing the channel", answer)?;
+async fn test(channel: &str, output_args: &OutputArgs) -> Result<ExitCode> {
+    let session = Session::open(&output_args.service)?;
+    let id = find::id(&session, channel).await?;
+    let request = TestNotificationRequest { id: Some(id), ..Default::default() };
+    let tested = session.send("testing the channel", request).await?;
     if output_args.json {
         output::print_json(serde_json::to_value(&tested)?);
     } else {
@@ -150,13 +225,17 @@ async fn test(channel: String, output_args: &OutputArgs) -> Result<ExitCode> {
 }
 
 async fn deliveries(which: DeliveryFilterArgs, output_args: &OutputArgs) -> Result<()> {
-    let client = output_args.service.client()?;
+    let session = Session::open(&output_args.service)?;
+    let channel = match &which.channel {
+        Some(given) => Some(find::id(&session, given).await?),
+        None => None,
+    };
     let mut paging = Paging::up_to(which.limit);
     let mut page = ListDeliveriesResponse::default();
     while let Some(next) = paging.next(page.deliveries.len(), &page.next_page_token) {
         let NextPage { limit, page_token } = next;
         let request = ListDeliveriesRequest {
-            notification_id: which.channel.clone(),
+            notification_id: channel.clone(),
             monitor_id: which.monitor.clone(),
             state: which.state.clone(),
             subscriber_id: which.subscriber.clone(),
@@ -165,8 +244,7 @@ async fn deliveries(which: DeliveryFilterArgs, output_args: &OutputArgs) -> Resu
             page_token,
             ..Default::default()
         };
-        let answer = client.send(request).await;
-        let part = output_args.service.map_error("listing deliveries", answer)?;
+        let part = session.send("listing deliveries", request).await?;
         page.deliveries.extend(part.deliveries);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;

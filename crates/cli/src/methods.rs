@@ -1,0 +1,99 @@
+//! Tests that each method of the contract has a command, or a reason for none.
+
+use clap::CommandFactory as _;
+
+use crate::Cli;
+
+/// Reason for methods without a command: resources that belong in a configuration.
+const WRITTEN: &str = "pages and their content are managed with Terraform (`aloft terraform \
+                       export`) or RPC";
+
+/// The command for each method of these services, or the reason why it has none.
+const METHODS: &[(&str, Result<&[&str], &str>)] = &[
+    ("CreateHttpMonitor", Ok(&["monitors", "create", "http"])),
+    ("CreateTcpMonitor", Ok(&["monitors", "create", "tcp"])),
+    ("CreateDnsMonitor", Ok(&["monitors", "create", "dns"])),
+    ("UpdateHttpMonitor", Ok(&["monitors", "update"])),
+    ("UpdateTcpMonitor", Ok(&["monitors", "update"])),
+    ("UpdateDnsMonitor", Ok(&["monitors", "update"])),
+    ("GetMonitor", Ok(&["monitors", "get"])),
+    ("ListMonitors", Ok(&["monitors", "list"])),
+    ("DeleteMonitor", Ok(&["monitors", "delete"])),
+    ("TriggerMonitor", Ok(&["monitors", "trigger"])),
+    ("GetMonitorStatus", Ok(&["monitors", "status"])),
+    ("GetMonitorSummary", Err("the dashboard shows it, which `aloft monitors open` opens")),
+    ("ListResponseLogs", Ok(&["monitors", "logs"])),
+    ("ListMissedSlots", Ok(&["missed"])),
+    ("GetResponseLog", Err("the dashboard shows it, which `aloft monitors open` opens")),
+    ("CreateNotification", Ok(&["channels", "create"])),
+    ("GetNotification", Ok(&["channels", "get"])),
+    ("ListNotifications", Ok(&["channels", "list"])),
+    ("UpdateNotification", Ok(&["channels", "update"])),
+    ("DeleteNotification", Ok(&["channels", "delete"])),
+    ("TestNotification", Ok(&["channels", "test"])),
+    ("ListDeliveries", Ok(&["channels", "deliveries"])),
+    ("GetDelivery", Err("`aloft channels deliveries --json` has the same fields")),
+    ("ReplayDelivery", Ok(&["channels", "replay"])),
+    ("ListSigningSecrets", Err("`aloft channels rotate-signing-secret` lists those in use")),
+    ("RotateSigningSecret", Ok(&["channels", "rotate-signing-secret"])),
+    ("ListRegions", Ok(&["regions", "list"])),
+    ("CreateStatusPage", Err(WRITTEN)),
+    ("GetStatusPage", Ok(&["pages", "show"])),
+    ("ListStatusPages", Ok(&["pages", "list"])),
+    ("UpdateStatusPage", Err(WRITTEN)),
+    ("DeleteStatusPage", Err(WRITTEN)),
+    ("PublishStatusPage", Ok(&["pages", "publish"])),
+    ("UnpublishStatusPage", Ok(&["pages", "unpublish"])),
+    ("SetStatusPageTheme", Ok(&["pages", "theme"])),
+    ("SetStatusPageIndexing", Ok(&["pages", "indexing"])),
+    ("CreateComponent", Err(WRITTEN)),
+    ("GetComponent", Ok(&["pages", "components"])),
+    ("ListComponents", Ok(&["pages", "components"])),
+    ("UpdateComponent", Err(WRITTEN)),
+    ("DeleteComponent", Err(WRITTEN)),
+    ("CreateComponentGroup", Err(WRITTEN)),
+    ("GetComponentGroup", Ok(&["pages", "components"])),
+    ("ListComponentGroups", Ok(&["pages", "components"])),
+    ("UpdateComponentGroup", Err(WRITTEN)),
+    ("DeleteComponentGroup", Err(WRITTEN)),
+    ("ListSubscribers", Ok(&["subscribers", "list"])),
+    ("AddSubscriber", Ok(&["subscribers", "add"])),
+    ("RemoveSubscriber", Ok(&["subscribers", "remove"])),
+    ("GetStatusPageOverview", Ok(&["pages", "overview"])),
+    ("GetComponentSummary", Ok(&["pages", "uptime"])),
+    ("CreateStatusReport", Ok(&["reports", "create"])),
+    ("GetStatusReport", Ok(&["reports", "show"])),
+    ("ListStatusReports", Ok(&["reports", "list"])),
+    ("UpdateStatusReport", Ok(&["reports", "edit"])),
+    ("DeleteStatusReport", Ok(&["reports", "delete"])),
+    ("AddStatusReportUpdate", Ok(&["reports", "add-update"])),
+    ("EditStatusReportUpdate", Ok(&["reports", "edit-update"])),
+    ("DeleteStatusReportUpdate", Ok(&["reports", "delete"])),
+    ("CreateReportTemplate", Ok(&["reports", "templates", "create"])),
+    ("ListReportTemplates", Ok(&["reports", "templates", "list"])),
+    ("UpdateReportTemplate", Ok(&["reports", "templates", "edit"])),
+    ("DeleteReportTemplate", Ok(&["reports", "templates", "delete"])),
+];
+
+#[test]
+fn each_method_has_a_command_or_reason() {
+    let ours = [
+        "monitor.v1.MonitorService",
+        "notification.v1.NotificationService",
+        "region.v1.RegionService",
+        "status_page.v1.StatusPageService",
+        "status_report.v1.StatusReportService",
+    ];
+    let methods = contract::rpc::methods().iter().filter(|it| ours.contains(&&*it.service));
+    for method in methods {
+        let known = METHODS.iter().find(|(name, _)| *name == method.name);
+        let (_, command) =
+            known.unwrap_or_else(|| panic!("method {} not found in METHODS", method.name));
+        let Ok(path) = command else { continue };
+        let mut at = Cli::command();
+        for word in *path {
+            let next = at.find_subcommand(word).cloned();
+            at = next.unwrap_or_else(|| panic!("command `aloft {}` not found", path.join(" ")));
+        }
+    }
+}
