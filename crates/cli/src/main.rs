@@ -16,6 +16,7 @@ mod json_input;
 mod key_input;
 mod login;
 mod maintenance;
+mod manual;
 mod memory;
 #[cfg(test)]
 mod methods;
@@ -46,7 +47,7 @@ use std::pin::Pin;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use server::control::DatabaseUrl;
 
 use crate::database_args::{ConfigArg, DatabaseArgs};
@@ -228,6 +229,17 @@ enum Command {
         #[command(subcommand)]
         action: terraform::TerraformCommand,
     },
+    /// Print the completions for a shell
+    Completions {
+        /// Shell to complete commands in
+        shell: manual::CompletionShell,
+    },
+    /// Write the manual pages of all commands
+    Man {
+        /// Folder for the pages, such as ~/.local/share/man/man1
+        #[arg(long, value_name = "FOLDER")]
+        into: PathBuf,
+    },
     /// Print all settings and the source of each
     Config {
         #[command(flatten)]
@@ -266,6 +278,8 @@ fn main() -> ExitCode {
         | Command::Subscribers { .. }
         | Command::Pages { .. }
         | Command::Terraform { .. }
+        | Command::Completions { .. }
+        | Command::Man { .. }
         | Command::Config { .. } => ExitCode::FAILURE,
     };
     run(cli.command).unwrap_or_else(|why| {
@@ -305,6 +319,11 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Regions { action } => wait(regions::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Pages { action } => wait(pages::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Terraform { action } => wait(terraform::run(action)),
+        Command::Completions { shell } => {
+            manual::completions(shell, Cli::command());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man { into } => manual::man(&into, Cli::command()).map(|()| ExitCode::SUCCESS),
         Command::Config { flags } => config::run(flags),
     }
 }
@@ -327,8 +346,6 @@ fn runtime(threads: Option<usize>) -> Result<tokio::runtime::Runtime> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -19,6 +19,7 @@ mod first_steps;
 mod flips;
 mod keys;
 mod lists;
+mod manual;
 mod monitor_checks;
 mod monitor_commands;
 mod monitors;
