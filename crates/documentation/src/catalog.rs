@@ -48,6 +48,7 @@ pub(super) const CHAPTERS: &[Chapter] = &[
             "guides/README.md",
             "guides/first-monitor.md",
             "guides/check-once.md",
+            "guides/command-line.md",
             "guides/call-it.md",
             "guides/alerts.md",
             "guides/status-page.md",

@@ -39,6 +39,7 @@ pages! {
     go_holds: "docs/guides/go.md",
     python_holds: "docs/guides/python.md",
     calls_from_anything_hold: "docs/guides/call-it.md",
+    the_command_line_holds: "docs/guides/command-line.md",
     checks_from_here_hold: "docs/guides/check-once.md",
     running_it_for_real_holds: "docs/guides/run-it-for-real.md",
     running_in_containers_holds: "docs/guides/run-in-containers.md",
