@@ -3,12 +3,15 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use rules::field::Shape;
 use rules::{Secret, nearest};
+use rustix::process::geteuid;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use server::boot;
 
@@ -134,10 +137,17 @@ fn read_file(path: &Path) -> Result<Contexts> {
     let shown = path.display();
     let file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Contexts::default()),
+        // A service user may have a home that is no folder.
+        Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => {
+            return Ok(Contexts::default());
+        }
         Err(error) => return Err(error).with_context(|| format!("reading `{shown}`")),
     };
-    let mode = file.metadata()?.permissions().mode() & 0o777;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.uid() != geteuid().as_raw() {
+        bail!("`{shown}` is not a file of yours; remove it, and log in again");
+    }
+    let mode = metadata.permissions().mode() & 0o777;
     if mode & OTHERS != 0 {
         bail!(
             "`{shown}` has keys, and its mode {mode:o} lets others read it; run `chmod 600 \
@@ -166,7 +176,7 @@ fn lock_folder(folder: &Path) -> std::io::Result<File> {
     DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder)?;
     let locked = File::open(folder)?;
     if locked.metadata()?.permissions().mode() & OTHERS != 0 {
-        fs::set_permissions(folder, Permissions::from_mode(FOLDER_MODE))?;
+        locked.set_permissions(Permissions::from_mode(FOLDER_MODE))?;
     }
     locked.lock()?;
     Ok(locked)

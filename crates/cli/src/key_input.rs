@@ -2,16 +2,22 @@
 //! on the command line would be visible in process lists and in the history of the shell.
 
 use std::io::{
-    BufRead as _, BufReader, IsTerminal as _, Read as _, Stdin, Write as _, stderr, stdin,
+    BufRead as _, BufReader, ErrorKind, IsTerminal as _, Read as _, Stdin, Write as _, stderr,
+    stdin,
 };
 
 use anyhow::{Context as _, Result, bail};
 use contract::rpc;
 use rules::Secret;
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+};
 
 /// Maximum length of a line, in bytes. Keys are much shorter.
 const LINE_BYTES_MAX: u64 = 4096;
+
+/// Character that a terminal sends for Ctrl-C.
+const CTRL_C: u8 = 3;
 
 /// Terminal without echo until it is dropped.
 struct HiddenInput<'a> {
@@ -37,9 +43,15 @@ pub(crate) fn read_key() -> Result<Secret<String>> {
 fn prompt(stdin: &Stdin) -> std::io::Result<Secret<String>> {
     let hidden = HiddenInput::begin(stdin)?;
     write!(stderr(), "API key (hidden): ")?;
-    let line = line(stdin);
+    // A terminal gives one line at a time.
+    let mut locked = stdin.lock();
+    let line = locked.fill_buf()?.to_vec();
+    locked.consume(line.len());
     drop(hidden);
-    line
+    if line.contains(&CTRL_C) {
+        return Err(ErrorKind::Interrupted.into());
+    }
+    String::from_utf8(line).map(Secret::new).map_err(|_| ErrorKind::InvalidData.into())
 }
 
 fn line(stdin: &Stdin) -> std::io::Result<Secret<String>> {
@@ -54,6 +66,9 @@ impl<'a> HiddenInput<'a> {
         let mut hidden = before.clone();
         hidden.local_modes.remove(LocalModes::ECHO);
         hidden.local_modes.insert(LocalModes::ECHONL);
+        // Ctrl-C ends the line instead of the process, which would leave the terminal without echo.
+        hidden.local_modes.remove(LocalModes::ISIG);
+        hidden.special_codes[SpecialCodeIndex::VEOL] = CTRL_C;
         tcsetattr(terminal, OptionalActions::Flush, &hidden)?;
         Ok(Self { terminal, before })
     }

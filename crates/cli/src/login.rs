@@ -79,7 +79,12 @@ pub(crate) async fn login(args: LoginArgs) -> Result<()> {
     let key = key_input::read_key()?;
     let who = identify(&base_url, &key).await.with_context(|| format!("logging in at {shown}"))?;
     let context = StoredContext {
-        name: args.context.clone().unwrap_or_else(|| who.slug.clone()),
+        name: match &args.context {
+            Some(name) => name.clone(),
+            // The service chose it, whatever service that is.
+            None => contexts::name(&who.slug)
+                .context("the service named no usable workspace; give `--context NAME`")?,
+        },
         base_url,
         workspace: who.slug,
         key_id: who.actor.key_id,
@@ -87,15 +92,23 @@ pub(crate) async fn login(args: LoginArgs) -> Result<()> {
     };
     let (name, key_id) = (context.name.clone(), context.key_id.clone());
     Contexts::change(|contexts| {
-        let taken = contexts.get(&name).ok().filter(|it| it.base_url != context.base_url);
+        let is_same = |it: &StoredContext| {
+            (&it.base_url, &it.workspace) == (&context.base_url, &context.workspace)
+        };
+        let taken = contexts.get(&name).ok().filter(|it| !is_same(it));
         if let (Some(taken), None) = (taken, &args.context) {
-            let other = without_credentials(&taken.base_url);
-            bail!("the context `{name}` is for {other}; choose another name with `--context NAME`");
+            let (other, workspace) = (without_credentials(&taken.base_url), &taken.workspace);
+            bail!(
+                "the context `{name}` is for the workspace `{workspace}` at {other}; choose another name \
+                 with `--context NAME`"
+            );
         }
         contexts.put(context);
         Ok(())
     })?;
-    let (workspace, scopes) = (who.name, who.actor.scopes.join(", "));
+    let (workspace, scopes) =
+        (output::one_line(&who.name), output::one_line(&who.actor.scopes.join(", ")));
+    let key_id = output::one_line(&key_id);
     output::print_text(&format!(
         "logged in to {workspace} with {key_id} ({scopes}); the context `{name}` is in use"
     ));

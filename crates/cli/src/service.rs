@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::OnceLock;
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
@@ -44,6 +45,9 @@ pub(crate) struct Service {
     context: Option<String>,
     #[command(flatten)]
     config: ConfigArg,
+    /// The endpoint, found once, so that a command uses one even if the contexts change meanwhile.
+    #[arg(skip)]
+    endpoint: OnceLock<Endpoint>,
 }
 
 /// The service to call, and the format of the output.
@@ -82,7 +86,7 @@ impl Service {
     /// Returns the address of the service: from the flags, the environment, the context in use, or
     /// else that of a server on this machine with these settings.
     pub(crate) fn address(&self) -> Result<String> {
-        Ok(self.endpoint()?.address)
+        Ok(self.endpoint()?.address.clone())
     }
 
     /// Returns a client with the key. Prints the address.
@@ -91,8 +95,8 @@ impl Service {
         let shown = crate::check::without_credentials(&endpoint.address);
         let context = endpoint.context.as_ref().map(|name| format!(" (context {name})"));
         output::print_stderr(&format!("service: {shown}{}", context.unwrap_or_default()));
-        let key = match endpoint.key {
-            KeySource::Variable(name, key) if !rpc::is_sendable_key(&key) => {
+        let key = match &endpoint.key {
+            KeySource::Variable(name, key) if !rpc::is_sendable_key(key) => {
                 bail!("invalid character in the API key of {name}; copy the key again");
             }
             KeySource::Variable(_, key) | KeySource::Context(key) => key,
@@ -106,7 +110,7 @@ impl Service {
                 KEY_VARIABLES[0]
             ),
         };
-        Ok(Client::with_network(&network(), &endpoint.address, &key)?)
+        Ok(Client::with_network(&network(), &endpoint.address, key)?)
     }
 
     /// Returns the response, or its error with context. `doing` names the call.
@@ -140,8 +144,17 @@ impl Service {
         why.context(format!("{doing} at {place}"))
     }
 
-    /// Finds the address and the key. The key of a context belongs to the context's address only.
-    fn endpoint(&self) -> Result<Endpoint> {
+    fn endpoint(&self) -> Result<&Endpoint> {
+        if let Some(found) = self.endpoint.get() {
+            return Ok(found);
+        }
+        let found = self.find_endpoint()?;
+        Ok(self.endpoint.get_or_init(|| found))
+    }
+
+    /// Finds the address and the key. The key of a context belongs to the context's address only, and a
+    /// key of the environment is never sent to the address of a context.
+    fn find_endpoint(&self) -> Result<Endpoint> {
         if let Some(name) = &self.context {
             let context = Contexts::read()?.get(name)?.clone();
             let key = KeySource::Context(context.key);
@@ -154,10 +167,10 @@ impl Service {
         let key = KEY_VARIABLES
             .into_iter()
             .find_map(|name| Some(KeySource::Variable(name, Secret::new(variable(name)?))));
-        let stored = match (&given, &key) {
+        let stored = match &key {
             // The contexts do not matter, whatever the state of their file.
-            (Some(_), Some(_)) => None,
-            _ => Contexts::read()?.current().cloned(),
+            Some(_) => None,
+            None => Contexts::read()?.current().cloned(),
         };
         let address = match (given, &stored) {
             (Some(given), _) => given,

@@ -22,10 +22,10 @@ pub(crate) struct LogFilterArgs {
     #[arg(long = "region", value_name = "REGION", hide_possible_values = true, value_parser = clap::builder::PossibleValuesParser::new(Region::WORDS))]
     regions: Vec<String>,
     /// Only checks with this outcome: success, degraded, failure or skipped; repeatable
-    #[arg(long = "outcome", value_name = "OUTCOME")]
+    #[arg(long = "outcome", value_name = "OUTCOME", hide_possible_values = true, value_parser = ["success", "degraded", "failure", "skipped"])]
     outcomes: Vec<String>,
     /// Only checks with this trigger: scheduled, confirmation or manual; repeatable
-    #[arg(long = "trigger", value_name = "TRIGGER")]
+    #[arg(long = "trigger", value_name = "TRIGGER", hide_possible_values = true, value_parser = ["scheduled", "confirmation", "manual"])]
     triggers: Vec<String>,
     /// Only checks that were due at this time or later, such as 2026-12-01T22:00:00Z
     #[arg(long, value_name = "TIME", value_parser = time::instant)]
@@ -51,7 +51,7 @@ pub(super) async fn logs(
         let request = which.request(&id, next);
         let mut page = session.call("listing checks", METHOD, &request).await?;
         page["nextPageToken"].as_str().unwrap_or_default().clone_into(&mut token);
-        if let Json::Array(part) = page["logs"].take() {
+        if let Some(Json::Array(part)) = page.get_mut("logs").map(Json::take) {
             logs.extend(part);
         }
     }

@@ -90,10 +90,10 @@ fn flags_precede_environment_and_context() {
     );
     let (code, service, _) = place(&["--base-url", &user.url()], &[other]);
     assert_eq!((code, &*service), (Some(0), "service: URL (context acme)\n"));
+    // A key of the environment goes to no address of a context.
     let wrong = ("SERVICE_API_KEY", "aloft_unknown");
-    let (code, service, why) = place(&[], &[wrong]);
-    assert_eq!((code, &*service), (Some(1), "service: URL (context acme)\n"));
-    assert!(why.contains("unknown API key") && !why.contains("aloft login"), "{why}");
+    let (code, service, _) = place(&[], &[wrong, ("ALOFT_LISTEN", "127.0.0.1:1")]);
+    assert_eq!((code, &*service), (Some(1), "service: http://127.0.0.1:1/rpc\n"));
     let (code, service, _) = place(&["--context", "acme"], &[other, wrong]);
     assert_eq!((code, &*service), (Some(0), "service: URL (context acme)\n"));
     let (code, _, why) = place(&["--context", "acmee"], &[]);
@@ -113,9 +113,17 @@ fn file_that_others_read_is_refused() {
         assert!(why.contains("its mode 640 lets others read it"), "{args:?}: {why}");
         assert!(why.contains("run `chmod 600 '[home]/.config/aloft/contexts.json'`"), "{why}");
     }
-    // A complete environment needs no file.
-    let given = [("SERVICE_API_URL", &*user.url()), ("SERVICE_API_KEY", &*user.key)];
+    // A key of the environment needs no file, and no home.
+    let url = user.url();
+    let given = [("SERVICE_API_URL", &*url), ("SERVICE_API_KEY", &*user.key)];
     assert_eq!(user.run_with(&["monitors", "list"], &given).code, Some(0));
+    let listen = url.trim_start_matches("http://").trim_end_matches("/rpc");
+    for home in [&*user.home.path().display().to_string(), "/dev/null"] {
+        let key = ("SERVICE_API_KEY", &*user.key);
+        let given = [key, ("ALOFT_LISTEN", listen), ("HOME", home)];
+        let ran = user.run_with(&["monitors", "list"], &given);
+        assert_eq!(ran.code, Some(0), "{home}: {}", ran.err);
+    }
     fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
     user.done(&["monitors", "list"]);
     fs::write(&file, format!("{{\"contexts\": [{{\"key\": \"{}\" 1", user.key)).unwrap();

@@ -9,7 +9,8 @@ use crate::codegen::typescript::limits::{Limit, LimitEntry, all};
 pub(super) fn module() -> String {
     let waiting = limits::TRIGGER_ANSWERED_WITHIN.as_secs();
     let entries = all();
-    let names: String = entries.iter().map(|(name, _)| format!("    \"{name}\",\n")).collect();
+    let names: Vec<_> = entries.iter().map(|(name, _)| format!("    \"{name}\",\n")).collect();
+    let names = names.concat();
     let classes: String =
         entries.iter().map(|entry| "\n\n".to_owned() + &class(entry, 0)).collect();
     format!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use protox::prost_reflect::{FieldDescriptor, FileDescriptor, Kind};
+use protox::prost_reflect::{FieldDescriptor, FileDescriptor, Kind, MessageDescriptor};
 
 use crate::codegen::typescript::model::{ContractModel, module, nested_message};
 use crate::codegen::typescript::words;
@@ -70,7 +70,7 @@ impl<'a> Types<'a> {
     /// Returns the type of an argument that sets a field.
     pub(super) fn argument(&self, field: &FieldDescriptor) -> String {
         let single = self.single(field);
-        match field.kind().as_message().map(|message| message.full_name()) {
+        match field.kind().as_message().map(MessageDescriptor::full_name) {
             _ if field.is_list() => format!("Sequence[{single}]"),
             Some(TIMESTAMP) => format!("datetime | {single}"),
             _ => single,
@@ -79,7 +79,7 @@ impl<'a> Types<'a> {
 
     /// Returns the type of a method's argument, which accepts the names of a mask too.
     pub(super) fn parameter(&self, field: &FieldDescriptor) -> String {
-        match field.kind().as_message().map(|message| message.full_name()) {
+        match field.kind().as_message().map(MessageDescriptor::full_name) {
             Some(FIELD_MASK) => "Sequence[str] | FieldMask".to_owned(),
             _ => self.argument(field),
         }

@@ -6,7 +6,7 @@ use crate::codegen::typescript::words::{LISTS, List};
 /// Generates the module.
 pub(super) fn module() -> String {
     let names = LISTS.iter().flat_map(|list| [list.name, list.constant]);
-    let names: String = names.map(|name| format!("    \"{name}\",\n")).collect();
+    let names = names.map(|name| format!("    \"{name}\",\n")).collect::<Vec<_>>().concat();
     let declared: Vec<_> = LISTS.iter().map(declared).collect();
     format!(
         "\nfrom typing import Final, Literal, TypeAlias\n\n__all__ = [\n{names}]\n\n{}",
@@ -16,7 +16,8 @@ pub(super) fn module() -> String {
 
 fn declared(list: &List) -> String {
     let List { name, constant, values, about, .. } = list;
-    let lines: String = values.iter().map(|value| format!("    \"{value}\",\n")).collect();
+    let lines: Vec<_> = values.iter().map(|value| format!("    \"{value}\",\n")).collect();
+    let lines = lines.concat();
     format!(
         "{name}: TypeAlias = {}\n\"\"\"{about}.\"\"\"\n\n{constant}: Final[tuple[{name}, ...]] = (\n{lines})\n\"\"\"{about}.\"\"\"\n",
         literal(values)
