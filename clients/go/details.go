@@ -2,6 +2,7 @@ package aloft
 
 import (
 	"encoding/base64"
+	"math"
 	"strings"
 	"time"
 
@@ -60,7 +61,11 @@ func durationOf(message []byte) time.Duration {
 	eachField(message, func(number protowire.Number, _ []byte, value uint64) {
 		switch number {
 		case 1:
-			duration += time.Duration(int64(value)) * time.Second
+			seconds := int64(value)
+			if seconds > math.MaxInt64/int64(2*time.Second) {
+				seconds = math.MaxInt64 / int64(2*time.Second)
+			}
+			duration += time.Duration(seconds) * time.Second
 		case 2:
 			duration += time.Duration(int32(value)) * time.Nanosecond
 		}

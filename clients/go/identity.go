@@ -53,6 +53,12 @@ func (client *Client) Whoami(ctx context.Context) (*Identity, error) {
 			Message: "the answer cannot be decoded: " + err.Error(), cause: err,
 		}
 	}
+	if identity.Actor.Type == "" {
+		return nil, &Error{
+			Code: CodeInternal, Method: "GET /v1/whoami", Status: answer.status,
+			Message: "the answer is not that of the service; check the address",
+		}
+	}
 	return &identity, nil
 }
 

@@ -132,6 +132,9 @@ func WithHeader(name, value string) SharedOption {
 		if err := checkHeader(name, value); err != nil {
 			return err
 		}
+		if http.CanonicalHeaderKey(name) == http.CanonicalHeaderKey(idempotencyHeader) {
+			return invalid("`WithHeader` sets headers of all calls; use `WithIdempotencyKey` for a create")
+		}
 		header := call.header.Clone()
 		if header == nil {
 			header = http.Header{}
@@ -157,7 +160,9 @@ type callOptionsKey struct{}
 // WithCallOptions returns a context for calls with these options, which precede those of the client and of ctx. Invalid
 // options fail the calls.
 //
-//	ctx = aloft.WithCallOptions(ctx, aloft.WithTimeout(2*time.Second), aloft.WithIdempotencyKey("deploy-42"))
+// Every create with a context that has an idempotency key is the same create, so use such a context for one call:
+//
+//	once := aloft.WithCallOptions(ctx, aloft.WithTimeout(2*time.Second), aloft.WithIdempotencyKey("deploy-42"))
 func WithCallOptions(ctx context.Context, options ...CallOption) context.Context {
 	earlier, _ := ctx.Value(callOptionsKey{}).([]CallOption)
 	all := append(append([]CallOption{}, earlier...), options...)

@@ -30,7 +30,7 @@ func (recorder *recorder) RoundTrip(request *http.Request) (*http.Response, erro
 		if request.Method == http.MethodDelete {
 			return &http.Response{StatusCode: 204, Header: header, Body: body, Request: request}, nil
 		}
-		return answerWith(request, header, `{"name":"Acme"}`), nil
+		return answerWith(request, header, `{"name":"Acme","actor":{"type":"apiKey"}}`), nil
 	}
 	return &http.Response{StatusCode: 200, Header: header, Body: body, Request: request}, nil
 }

@@ -19,6 +19,7 @@ from aloft import (
     Retry,
     UnauthenticatedError,
 )
+from aloft._headers import headers_of, sendable
 from aloft._http import httpx
 
 IDENTITY = {
@@ -224,3 +225,19 @@ def test_environment_with_invalid_address_is_named(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("SERVICE_API_URL", "up.example")
     with pytest.raises(InvalidArgumentError, match="SERVICE_API_URL"):
         Client()
+
+
+def test_header_values_are_ascii_without_blanks() -> None:
+    # HTTP libraries refuse other values with errors that quote them.
+    assert sendable("x-service-key", " aloft_key\t") == "aloft_key"
+    for value in ("aloft_secr\u00e9t", "aloft_\u2026", "a\nb"):
+        with pytest.raises(InvalidArgumentError) as caught:
+            sendable("x-service-key", value)
+        assert value not in repr(caught.value)
+
+
+def test_headers_from_an_iterator_last() -> None:
+    options = CallOptions(headers=iter([("x-service-key", "aloft_other")]))
+    assert options.headers is not None
+    for _ in range(2):
+        assert headers_of(None, options.headers) == {"x-service-key": "aloft_other"}

@@ -16,8 +16,17 @@ from ._options import NO_OPTIONS, CallOptions, Settings
 from ._pages import next_fields
 from ._plan import traits_of
 from ._refusal import Answer
-from ._wire import REFUSAL_BYTES_MAX, Sent, call_of, failure, is_whole, message_of
-from .errors import FailedPreconditionError, ServiceError
+from ._wire import (
+    ANSWER_BYTES_MAX,
+    REFUSAL_BYTES_MAX,
+    Sent,
+    call_of,
+    failure,
+    is_whole,
+    message_of,
+    too_large,
+)
+from .errors import FailedPreconditionError, ServiceError, invalid
 
 Result = TypeVar("Result")
 
@@ -92,6 +101,9 @@ class AsyncCaller:
                 return await self._read(sent, response)
             finally:
                 await response.aclose()
+        except httpx.LocalProtocolError:
+            # Its text may quote a header, such as the key.
+            raise invalid("a header of the request cannot be sent") from None
         except (httpx.RequestError, httpx.InvalidURL) as cause:
             raise failure(cause, begun, sent) from cause
 
@@ -103,4 +115,6 @@ class AsyncCaller:
             content += chunk
             if not whole and len(content) >= REFUSAL_BYTES_MAX:
                 break
+            if len(content) > ANSWER_BYTES_MAX:
+                raise too_large(sent, response.status_code)
         return Answer(response.status_code, response.headers, bytes(content))

@@ -62,9 +62,12 @@ def _bad_request(found: ErrorDetails, value: bytes) -> None:
 
 
 def _retry_info(found: ErrorDetails, value: bytes) -> None:
-    delay = rpc.RetryInfo.FromString(value).retry_delay
+    message: Any = rpc.RetryInfo.FromString(value)
+    if not message.HasField("retry_delay"):
+        return
+    delay = message.retry_delay
     # In whole milliseconds, so that a wait is never too short.
-    found.retry_after = delay.seconds + math.ceil(delay.nanos / 1_000_000) / 1_000
+    found.retry_after = max(0.0, delay.seconds + math.ceil(delay.nanos / 1_000_000) / 1_000)
 
 
 _READERS: Final[Mapping[str, Callable[[ErrorDetails, bytes], None]]] = {

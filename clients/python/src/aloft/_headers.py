@@ -18,7 +18,8 @@ HeaderValues: TypeAlias = Mapping[str, str] | Iterable[tuple[str, str]]
 """Headers by name, or as pairs."""
 
 _NAME: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
-_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+# ASCII only: the HTTP libraries encode other characters differently, and fail with an error that quotes them.
+_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
 
 
 def headers_of(api_key: str | None, given: HeaderValues | None) -> dict[str, str]:
@@ -43,7 +44,8 @@ def sendable(name: str, value: object) -> str:
     """Checks a header's value. The value may be a secret, so the error does not quote it."""
     if not isinstance(value, str) or not _VALUE.fullmatch(value):
         raise invalid(f"the header `{name}` has a value that no header may have")
-    return value
+    # Blanks around a value do not belong to it, and some HTTP libraries refuse them.
+    return value.strip(" \t")
 
 
 def random_key() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final, Literal
 
@@ -63,6 +64,9 @@ class CallOptions:
     def __post_init__(self) -> None:
         timeout_of(self.timeout)
         retry_of(self.retry)
+        if self.headers is not None and not isinstance(self.headers, Mapping):
+            # An iterator would be used up after the first call.
+            object.__setattr__(self, "headers", tuple(self.headers))
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,17 @@ from ._options import NO_OPTIONS, CallOptions, Settings
 from ._pages import next_fields
 from ._plan import traits_of
 from ._refusal import Answer
-from ._wire import REFUSAL_BYTES_MAX, Sent, call_of, failure, is_whole, message_of
-from .errors import FailedPreconditionError, ServiceError
+from ._wire import (
+    ANSWER_BYTES_MAX,
+    REFUSAL_BYTES_MAX,
+    Sent,
+    call_of,
+    failure,
+    is_whole,
+    message_of,
+    too_large,
+)
+from .errors import FailedPreconditionError, ServiceError, invalid
 
 Result = TypeVar("Result")
 
@@ -65,12 +74,15 @@ class Caller:
 
     def _exchange(self, attempts: Attempts, sent: Sent) -> Answer:
         remaining = attempts.remaining()
-        headers = sent.with_time(remaining)
         timeout = httpx.Timeout(remaining)
         begun = False
         try:
             request = self._http.build_request(
-                sent.verb, sent.url, headers=headers, content=sent.content, timeout=timeout
+                sent.verb,
+                sent.url,
+                headers=sent.with_time(remaining),
+                content=sent.content,
+                timeout=timeout,
             )
             # A redirect would send the key to its target.
             response = self._http.send(request, stream=True, follow_redirects=False)
@@ -83,7 +95,13 @@ class Caller:
             finally:
                 response.close()
         except httpx.TimeoutException as cause:
+            if attempts.remaining() is None:
+                # The system gave up, and the call has no limit.
+                raise failure(cause, begun, sent) from cause
             raise attempts.expired() from attempts.last or cause
+        except httpx.LocalProtocolError:
+            # Its text may quote a header, such as the key.
+            raise invalid("a header of the request cannot be sent") from None
         except (httpx.RequestError, httpx.InvalidURL) as cause:
             raise failure(cause, begun, sent) from cause
 
@@ -96,4 +114,6 @@ class Caller:
             content += chunk
             if not whole and len(content) >= REFUSAL_BYTES_MAX:
                 break
+            if len(content) > ANSWER_BYTES_MAX:
+                raise too_large(sent, response.status_code)
         return Answer(response.status_code, response.headers, bytes(content))

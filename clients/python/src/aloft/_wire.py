@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from google.protobuf.message import DecodeError
@@ -20,6 +20,8 @@ from ._request import content_of, request_of
 from ._version import __version__
 from .errors import InternalError, UnavailableError
 
+ANSWER_BYTES_MAX: Final = 64 * 1024 * 1024
+"""Maximum number of bytes to read of any response, decompressed."""
 REFUSAL_BYTES_MAX: Final = 1024 * 1024
 """Maximum number of bytes to read of a response that is not the service's. Errors of the service are smaller."""
 
@@ -37,8 +39,8 @@ class Sent:
 
     verb: Literal["DELETE", "GET", "POST"]
     url: str
-    headers: Mapping[str, str]
-    content: bytes | None
+    headers: Mapping[str, str] = field(repr=False)
+    content: bytes | None = field(repr=False)
     method: str
     """Name of the method, for errors."""
     accepts: str
@@ -118,6 +120,11 @@ def plain_answer_of(sent: Sent, answer: Answer) -> dict[str, Any] | None:
     if body is None:
         raise refusal(answer, sent.method, sent.url)
     return body
+
+
+def too_large(sent: Sent, status: int) -> InternalError:
+    """Returns the error of a response that does not end, or is larger than any of the service."""
+    return InternalError(f"the answer of {sent.url} is too large", status=status, method=sent.method)
 
 
 def failure(cause: Exception, begun: bool, sent: Sent) -> UnavailableError:

@@ -59,7 +59,8 @@ def verify_webhook(
         raise invalid("`body` must be the body as it arrived, bytes or a string: read it before it is parsed")
     secrets = [secret] if isinstance(secret, str) else secret
     keys = [_key_of(it) for it in (secrets or [""])]
-    signed = f"{request_id}.{stamp}.".encode() + bytes(content)
+    # Some servers decode headers that are not UTF-8 with surrogates.
+    signed = f"{request_id}.{stamp}.".encode("utf-8", "surrogateescape") + bytes(content)
     if not _is_signed(signed, signatures, keys):
         message = "no signature is right: another secret, or the body is not as it arrived"
         raise _refused("WEBHOOK_SIGNATURE", message)
