@@ -137,7 +137,7 @@ fn read_file(path: &Path) -> Result<Contexts> {
     let shown = path.display();
     let file = match File::open(path) {
         Ok(file) => file,
-        // A service user may have a home that is no folder.
+        // A service user may have a home without a folder.
         Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => {
             return Ok(Contexts::default());
         }

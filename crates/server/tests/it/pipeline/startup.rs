@@ -82,7 +82,8 @@ async fn start_restores_status_and_records_missed_slots() {
     let (running, clock, stored) = again(&settings, 20).await;
     let view = running.app().pipeline.view(monitor).await.unwrap();
     assert_eq!(view.status, MonitorStatus::Active, "the status holds after a start");
-    assert_eq!(view.regions[0].checked_at, Some(last.finished_at));
+    // The late slot may have been checked already.
+    assert!(view.regions[0].checked_at >= Some(last.finished_at), "{view:?}");
     let missed = until(async || {
         let missed = stored.missed(monitor).await;
         (!missed.is_empty()).then_some(missed)
