@@ -162,6 +162,7 @@ pub async fn start_shared(
     ctx: Context,
     signals: &mut Signals,
 ) -> Result<Option<RunningServer>, BootError> {
+    environment::warn_about_unknown_variables();
     let opened = replicas::open(settings, &ctx, Listeners::bind(settings)?, signals).await?;
     let Some((store, listeners)) = opened else { return Ok(None) };
     serve(store, listeners, settings, ctx, Vec::new()).await.map(Some)
@@ -208,6 +209,7 @@ async fn start_on(
     ctx: Context,
     zones: Zones,
 ) -> Result<RunningServer, BootError> {
+    environment::warn_about_unknown_variables();
     serve(store, Listeners::bind(settings)?, settings, ctx, zones).await
 }
 
@@ -218,7 +220,6 @@ async fn serve(
     ctx: Context,
     zones: Zones,
 ) -> Result<RunningServer, BootError> {
-    environment::warn_about_unknown_variables();
     let arrivals = replicas::arrivals(settings, &ctx, &store, &mut listeners)?;
     let control = |why| BootError::Control { folder: settings.data.clone(), why };
     let socket = Socket::open(&settings.data).map_err(control)?;

@@ -203,6 +203,9 @@ fn clock_jump_of_a_server(jump: i64) {
     let after = scene.trigger(&server);
     let jumped = (after - before) / 1_000;
     assert!((jumped - jump).abs() < HOUR / 2, "{jumped}");
+    if jump < 0 {
+        scene.ignore_slots_after(before - HOUR / 2 * 1_000);
+    }
     scene.check(&server);
     assert!(probe.stop());
 }

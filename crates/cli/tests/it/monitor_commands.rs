@@ -289,7 +289,8 @@ fn exceeded_limits_name_their_flags() {
 fn failures_of_the_service_are_explained() {
     let user = User::logged_in();
     let read = user.home.new_key(&["--scope", "read"]);
-    let read = [("SERVICE_API_TOKEN", read["key"].as_str().unwrap())];
+    let url = user.url();
+    let read = [("SERVICE_API_TOKEN", read["key"].as_str().unwrap()), ("SERVICE_API_URL", &url)];
     let id = tcp(&user, &[]);
     for args in [&["pause", &id][..], &["delete", &id, "--yes"], &["trigger", &id]] {
         let ran = user.run_with(&[&["monitors"], args].concat(), &read);
@@ -297,7 +298,6 @@ fn failures_of_the_service_are_explained() {
         assert!(ran.err.contains("read-only") || ran.err.contains("scope"), "{}", ran.err);
     }
     assert_eq!(user.run_with(&["monitors", "status", &id], &read).code, Some(0));
-    let url = user.url();
     let User { home, server, .. } = user;
     assert!(server.stop().success());
     let down = home.command(&["monitors", "get", "db"]).env("HOME", home.path()).output().unwrap();

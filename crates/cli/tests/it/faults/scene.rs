@@ -28,6 +28,8 @@ pub(super) struct Scene {
     id: Value,
     /// Number of results that callers got.
     answered: usize,
+    /// Time from which slots do not count: they are from before a jump back of the clock.
+    slots_until: i64,
 }
 
 impl Scene {
@@ -51,7 +53,7 @@ impl Scene {
         let made = made.unwrap();
         assert_eq!(made.status, 200, "{}", made.body);
         target.visit(PATIENCE).expect("the probe checks the new monitor");
-        Self { key, target, receiver, id, answered: 0 }
+        Self { key, target, receiver, id, answered: 0, slots_until: i64::MAX }
     }
 
     /// Checks the monitor once. Returns the end of the check by the server's clock.
@@ -62,6 +64,11 @@ impl Scene {
         });
         self.answered += results.len();
         millis(&results[0]["finishedAt"])
+    }
+
+    /// Looks only at slots before this time, after the clock jumped back.
+    pub(super) const fn ignore_slots_after(&mut self, time: i64) {
+        self.slots_until = time;
     }
 
     /// Checks everything after a fault.
@@ -146,7 +153,7 @@ impl Scene {
             let (first, last) = (millis(&range["firstSlot"]), millis(&range["lastSlot"]));
             slots.extend((first..=last).step_by(PERIOD as usize));
         }
-        slots.into_iter().collect()
+        slots.into_iter().filter(|slot| *slot < self.slots_until).collect()
     }
 
     /// Returns the slots with a scheduled result.
