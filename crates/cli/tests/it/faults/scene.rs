@@ -135,9 +135,10 @@ impl Scene {
     fn check_slots(&self, server: &Server) {
         for _ in 0..SLOT_CHECKS {
             let slots = self.slots(server);
-            assert!(slots.len() >= 2, "too few for a meaningful test: {slots:?}");
-            // The first check is at the creation, so the schedule follows within a period.
-            if slots.windows(2).all(|pair| pair[1] - pair[0] <= PERIOD) {
+            // The first check is at the creation, so the schedule follows within a period. One slot
+            // says nothing.
+            let is_complete = slots.windows(2).all(|pair| pair[1] - pair[0] <= PERIOD);
+            if slots.len() >= 2 && is_complete {
                 return;
             }
             self.target.visit(PATIENCE).expect("the schedule goes on");
