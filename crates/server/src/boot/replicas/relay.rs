@@ -1,7 +1,10 @@
 //! Copies the bytes of a connection between a client and the owner of the database.
 
+use std::pin::pin;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::FusedFuture as _;
 use rules::limits::RESPONSE_READ_WITHIN;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, copy, split};
 use tokio::net::TcpStream;
@@ -57,17 +60,20 @@ async fn copy_both(
         // The client may be gone.
         let _ = to_client.shutdown().await;
     };
-    tokio::pin!(requests);
+    let mut requests = pin!(requests.fuse());
+    let client_ends = async {
+        requests.as_mut().await;
+        // The response may still come.
+        std::future::pending::<()>().await;
+    };
     tokio::select! {
-        () = responses => {
-            // The rest of a request is not needed, but unread bytes would reset the connection
-            // before the client has read its response.
-            let _ = timeout(CLOSE_WITHIN, requests).await;
-        }
-        () = async {
-            (&mut requests).await;
-            std::future::pending::<()>().await;
-        } => {}
+        () = responses => {}
+        () = client_ends => {}
+    }
+    if !requests.is_terminated() {
+        // The rest of a request is not needed, but unread bytes would reset the connection before the
+        // client has read its response.
+        let _ = timeout(CLOSE_WITHIN, requests).await;
     }
 }
 
