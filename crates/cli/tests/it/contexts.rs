@@ -73,6 +73,16 @@ fn prompt_for_the_key_hides_it() {
 }
 
 #[test]
+fn interrupted_prompt_stores_nothing() {
+    let user = User::new();
+    let dialogue = Dialogue { prompt: "API key (hidden): ", answer: "aloft_\u{3}" };
+    let ran = user.run_on_terminal(&["login", "--base-url", &user.url()], &dialogue);
+    assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
+    assert!((ran.out + &ran.err).contains("interrupted"));
+    assert!(!user.contexts().exists());
+}
+
+#[test]
 fn flags_precede_environment_and_context() {
     let user = User::logged_in();
     let list = ["monitors", "list"];

@@ -2,7 +2,6 @@
 //! connected to the same listener of this server, with the client's address. A server that replaced
 //! this one tells it here, because a server that cannot reach the database does not notice.
 
-use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,23 +13,23 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use web::context::Context;
+use web::proxies::TrustedProxies;
 
 use super::greeting::{ACCEPTED, GREETING_BYTES, Greeting, ReplicaKey};
-use crate::boot::listen::handle_accept_error;
-use crate::boot::source::HandOvers;
+use crate::boot::listen::{self, handle_accept_error};
+use crate::boot::source::{ConnectionSource, HandOvers};
+use crate::connection::{ConnectionLimits, ConnectionPermit};
 
 /// Time limit for the greeting of a connection, and for the listener to take it.
 const GREETING_WITHIN: Duration = Duration::from_secs(3);
-/// Maximum number of connections of one address that no listener has taken yet.
-const UNTAKEN_MAX: u32 = 256;
-/// Maximum number of addresses with such connections.
-const ADDRESSES_MAX: usize = 256;
+/// Maximum number of connections that no listener has taken yet. Those that wait longest make room.
+const UNTAKEN_MAX: usize = 1_024;
 /// Interval between two warnings about refused connections.
 const WARN_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Receiver of connections from standbys.
 pub(in crate::boot) struct Arrivals {
-    listener: TcpListener,
+    source: ConnectionSource,
     context: Arc<ArrivalContext>,
 }
 
@@ -40,14 +39,7 @@ struct ArrivalContext {
     key: ReplicaKey,
     hand_overs: HandOvers,
     store: Store,
-    untaken: Mutex<HashMap<IpAddr, u32>>,
     warned_at: Mutex<Option<Instant>>,
-}
-
-/// A connection that no listener has taken yet, until it is dropped.
-struct Untaken {
-    context: Arc<ArrivalContext>,
-    address: IpAddr,
 }
 
 impl Arrivals {
@@ -57,23 +49,21 @@ impl Arrivals {
         hand_overs: HandOvers,
         store: Store,
     ) -> Self {
-        let (untaken, warned_at) = (Mutex::default(), Mutex::default());
-        let context = ArrivalContext { ctx, key, hand_overs, store, untaken, warned_at };
-        Self { listener, context: Arc::new(context) }
+        let context = ArrivalContext { ctx, key, hand_overs, store, warned_at: Mutex::default() };
+        Self { source: listener.into(), context: Arc::new(context) }
     }
 
     /// Takes connections until `stop` is cancelled.
-    pub(in crate::boot) async fn run(self, stop: CancellationToken) {
+    pub(in crate::boot) async fn run(mut self, stop: CancellationToken) {
+        let limits = ConnectionLimits::new(UNTAKEN_MAX, TrustedProxies::default());
         loop {
             let accepted = tokio::select! {
                 () = stop.cancelled() => return,
-                accepted = self.listener.accept() => accepted,
+                accepted = listen::accept(&mut self.source, &limits) => accepted,
             };
             match accepted {
-                Ok((stream, from)) => {
-                    if let Some(untaken) = Untaken::begin(&self.context, from.ip()) {
-                        tokio::spawn(take(untaken, stream));
-                    }
+                Ok((stream, from, permit)) => {
+                    tokio::spawn(take(Arc::clone(&self.context), stream, from.ip(), permit));
                 }
                 Err(error) => handle_accept_error(&error).await,
             }
@@ -81,46 +71,22 @@ impl Arrivals {
     }
 }
 
-impl Untaken {
-    /// Counts a connection of this address. `None` if it has too many, so that a stranger takes no room
-    /// from the standbys.
-    fn begin(context: &Arc<ArrivalContext>, address: IpAddr) -> Option<Self> {
-        let mut untaken = context.untaken.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_known = untaken.contains_key(&address);
-        if !is_known && untaken.len() >= ADDRESSES_MAX {
-            return None;
-        }
-        let count = untaken.entry(address).or_default();
-        if *count >= UNTAKEN_MAX {
-            return None;
-        }
-        *count += 1;
-        Some(Self { context: Arc::clone(context), address })
-    }
-}
-
-impl Drop for Untaken {
-    fn drop(&mut self) {
-        let mut untaken = self.context.untaken.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = untaken.get_mut(&self.address) {
-            *count -= 1;
-            if *count == 0 {
-                untaken.remove(&self.address);
-            }
-        }
-    }
-}
-
-async fn take(untaken: Untaken, stream: TcpStream) {
-    let context = &untaken.context;
-    let greeted = timeout(GREETING_WITHIN, greet(context, stream)).await;
+async fn take(
+    context: Arc<ArrivalContext>,
+    stream: TcpStream,
+    address: IpAddr,
+    permit: ConnectionPermit,
+) {
+    let greeted = tokio::select! {
+        greeted = timeout(GREETING_WITHIN, greet(&context, stream)) => greeted,
+        () = permit.connection().closed() => return,
+    };
     let refusal = match greeted {
         Ok(Ok(())) => return,
         Ok(Err(why)) => why.to_string(),
         Err(_) => "its greeting did not arrive in time".to_owned(),
     };
     let mut warned_at = context.warned_at.lock().unwrap_or_else(PoisonError::into_inner);
-    let address = untaken.address;
     if warned_at.is_none_or(|it| it.elapsed() > WARN_INTERVAL) {
         *warned_at = Some(Instant::now());
         tracing::warn!("refused a connection of {address} as a standby: {refusal}");
