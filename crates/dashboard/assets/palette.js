@@ -24,10 +24,18 @@
     asked?.abort();
     asked = new AbortController();
     const query = new URLSearchParams({ q: input.value, part: 1 });
-    const answer = await fetch(`${base}/search?${query}`, { signal: asked.signal }).catch(() => null);
-    if (!answer?.ok) return;
-    const found = new DOMParser().parseFromString(await answer.text(), "text/html").body;
-    results.replaceChildren(...found.childNodes);
+    const { signal } = asked;
+    const text = await fetch(`${base}/search?${query}`, { signal })
+      .then((answer) => (answer.ok ? answer.text() : Promise.reject(new Error(answer.statusText))))
+      .catch(() => null);
+    // A newer search replaced this one.
+    if (signal.aborted) return;
+    if (text === null) {
+      results.replaceChildren(element("p", { className: "nothing" }, "The search failed. Type again to retry."));
+      status.textContent = "The search failed";
+      return;
+    }
+    results.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
     status.textContent = `${links().length} results`;
   };
   const links = () => [...results.querySelectorAll("a")];
