@@ -194,6 +194,12 @@ pub const REPORT_AT_MIN: Timestamp = Timestamp::from_millis(946_684_800_000);
 pub const REPORT_UPDATES_MAX: u32 = 200;
 /// Maximum number of report templates per workspace (ours).
 pub const REPORT_TEMPLATES_MAX: u32 = 200;
+/// Maximum number of configurations of a workspace (ours).
+pub const CONFIGURATIONS_MAX: u32 = 100;
+/// Maximum number of resources that the configurations of a workspace own together (ours).
+pub const CONFIGURED_RESOURCES_MAX: u32 = 20_000;
+/// Maximum number of entries of one call that records configured resources (ours).
+pub const CONFIGURED_RESOURCES_PER_CALL_MAX: usize = 200;
 /// Maximum number of subscribers per status page, not counting pending sign-ups of visitors (ours).
 pub const SUBSCRIBERS_MAX: u32 = 10_000;
 /// Maximum number of pending sign-ups per page (ours).
