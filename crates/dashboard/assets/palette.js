@@ -97,7 +97,8 @@
       else openPalette();
       return;
     }
-    const writes = event.target.matches?.("input:not([type=checkbox]), textarea, select, [contenteditable]");
+    // A field of a dialog that has just closed keeps the focus until the browser draws the next frame.
+    const writes = event.target.matches?.("input:not([type=checkbox]), textarea, select, [contenteditable]") && !event.target.closest("dialog:not([open])");
     if (writes || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (!single() && event.key !== "?") return;
     if (Date.now() - prefix < 1500 && event.key in screens) location.href = base + screens[event.key];
