@@ -288,6 +288,11 @@ pub(crate) fn makes_a_resource(method: &Method) -> bool {
     method.name.starts_with("Create") || method.name == "AddSubscriber"
 }
 
+/// Returns whether a method needs the name of a configuration, so its request has no ID.
+pub(crate) fn names_a_configuration(method: &Method) -> bool {
+    method.service == "configuration.v1.ConfigurationService" && method.name != "ListConfigurations"
+}
+
 /// Returns whether a method acts on the whole workspace.
 pub(crate) fn is_about_all(method: &Method) -> bool {
     let lists = method.name.starts_with("List") && !of_one_monitor(method);
