@@ -280,7 +280,7 @@ fn names_a_resource(method: &Method) -> bool {
 }
 
 fn takes_nothing(method: &Method) -> bool {
-    makes_a_resource(method) || is_about_all(method)
+    makes_a_resource(method) || names_a_configuration(method) || is_about_all(method)
 }
 
 /// Returns whether a method creates a resource, so its request has no ID.
