@@ -130,7 +130,9 @@ pub(crate) async fn sign_out(
     Extension(signed_in): Extension<Arc<SignedIn>>,
     client: Client,
 ) -> Result<Response, ScreenError> {
-    state.store.sessions().end(signed_in.user.id, signed_in.session.id).await?;
+    let (user, ended) = (signed_in.user.id, signed_in.session.id);
+    let change = state.change_by(user, client.address);
+    state.store.sessions().end(user, ended, change).await?;
     let mut response = redirect("/login");
     response.headers_mut().append(SET_COOKIE, session::removal(&client));
     Ok(response)
