@@ -108,7 +108,8 @@ pub(crate) async fn show(
     client: Client,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
-    let open = find_open(&state, &token, &client).await?;
+    let (attempt, open) = find_open(&state, &token, &client).await?;
+    state.limits.give_back(&attempt);
     page(&state, (&token, open), (&client, &request), (None, AccountErrors::default())).await
 }
 
@@ -122,12 +123,13 @@ pub(crate) async fn accept(
     let Some(signed_in) = session::find(&state, &request, client.address).await? else {
         return Ok(redirect(&format!("/login?next=/invite/{}", encoded(&token))));
     };
-    find_open(&state, &token, &client).await?;
+    let (attempt, _) = find_open(&state, &token, &client).await?;
     let user = signed_in.user.id;
     let change = state.change_by(user, client.address);
     let accepted =
         state.store.invitations().accept(InvitationHash::new(&token), user, change).await;
     let workspace = accepted.map_err(refused)?;
+    state.limits.give_back(&attempt);
     let slug = state.store.workspaces().get(workspace).await?.slug;
     Ok(redirect_with_notice(&format!("/w/{slug}"), "You joined the workspace."))
 }
@@ -141,7 +143,7 @@ pub(crate) async fn create_account(
     Posted(given): Posted<AccountForm>,
 ) -> Result<Response, ScreenError> {
     // A hash is expensive, so only people with an open invitation get one.
-    let open = find_open(&state, &token, &client).await?;
+    let (attempt, open) = find_open(&state, &token, &client).await?;
     let refuse = async |errors| {
         page(&state, (&token, open.clone()), (&client, &request), (Some(&given), errors)).await
     };
@@ -172,6 +174,7 @@ pub(crate) async fn create_account(
         }
         Err(error) => return Err(refused(error)),
     };
+    state.limits.give_back(&attempt);
     let slug = state.store.workspaces().get(workspace).await?.slug;
     finish(&state, id, &client, (SignInWay::Invitation, &format!("/w/{slug}"))).await
 }
@@ -193,19 +196,18 @@ fn validate(given: &AccountForm) -> Result<(String, String), AccountErrors> {
     }
 }
 
-/// Counts an attempt and returns the open invitation with this token.
+/// Counts an attempt, and returns it with the open invitation of this token.
 async fn find_open(
     state: &Dashboard,
     token: &str,
     client: &Client,
-) -> Result<(Invitation, Workspace), ScreenError> {
-    let limited = state.limits.acquire_anonymous(client.address);
-    limited.map_err(|retry_after| ScreenError::TooManyAttempts { retry_after })?;
+) -> Result<(Attempt, (Invitation, Workspace)), ScreenError> {
+    let attempt = state.try_link(client)?;
     let found = state.store.invitations().find(InvitationHash::new(token), state.ctx.now()).await?;
     if found.is_none() {
         state.audit_stranger("invitation.refuse", "unknown or expired", client.address).await;
     }
-    found.ok_or(ScreenError::InvalidLink)
+    Ok((attempt, found.ok_or(ScreenError::InvalidLink)?))
 }
 
 /// Returns the page of an open invitation.
