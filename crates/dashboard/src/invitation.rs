@@ -1,5 +1,7 @@
 //! Invitations as the invited person sees them: the email, and the page behind its link.
 
+use std::time::Duration;
+
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -9,6 +11,8 @@ use http::{HeaderMap, StatusCode};
 use rules::{Role, Secret, Validator, tables};
 use serde::Deserialize;
 use store::{Invitation, InvitationHash, NewUser, StoreError, Workspace};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use crate::error::{ScreenError, sentence};
 use crate::extract::Posted;
@@ -19,7 +23,11 @@ use crate::passwords;
 use crate::route::{Access, Route};
 use crate::session::{self, Member};
 use crate::sign_in::{SignInWay, finish};
+use crate::sign_in_limits::Attempt;
 use crate::state::Dashboard;
+
+/// Time for which the page with the link waits for the outcome of its email.
+const OUTCOME_WITHIN: Duration = Duration::from_secs(1);
 
 pub(crate) const ROUTES: &[Route] = &[
     Route::get("/invite/{token}", Access::Anyone, || get(show)),
@@ -72,7 +80,8 @@ struct InvitationEmail<'a> {
     link: &'a str,
 }
 
-/// Sends an invitation. Fails with the reason if it was not sent.
+/// Sends an invitation in the background, and waits a moment for the outcome, because a slow mail server
+/// must not delay the only page with the link. Fails with the reason if it was not sent.
 pub(crate) async fn send(
     state: &Dashboard,
     member: &Member,
@@ -97,8 +106,21 @@ pub(crate) async fn send(
         id,
         list: ListLinks::None,
     };
-    let sent = state.backend.send_email(workspace.id, mail).await;
-    sent.map_err(|why| format!("The email was not sent: {}", sentence(&why)))
+    let sending = state.backend.send_email(workspace.id, mail);
+    let (teller, outcome) = oneshot::channel();
+    let is_sent_later = state.emails.run(async move {
+        let sent = sending.await;
+        if let Err(Err(why)) = teller.send(sent) {
+            tracing::error!("failed to send an invitation: {why}");
+        }
+    });
+    if !is_sent_later {
+        return Err("Too many emails are being sent. Send the link yourself.".to_owned());
+    }
+    match timeout(OUTCOME_WITHIN, outcome).await {
+        Ok(Ok(Err(why))) => Err(format!("The email was not sent: {}", sentence(&why))),
+        Ok(Ok(Ok(())) | Err(_)) | Err(_) => Ok(()),
+    }
 }
 
 /// Shows the invitation.
