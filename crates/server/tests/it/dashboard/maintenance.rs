@@ -109,7 +109,8 @@ async fn search_finds_monitors_beyond_the_first() {
 async fn form_with_a_whole_fleet_is_read() {
     let server = TestServer::start().await;
     let ada = Person::set_up(&server).await;
-    let ids: Vec<String> = (0..10_000).map(|id| rules::MonitorId::from_bits(id).to_string()).collect();
+    let ids: Vec<String> =
+        (0..10_000).map(|id| rules::MonitorId::from_bits(id).to_string()).collect();
     let mut fields = vec![("title", "New disks"), ("duration", "1h")];
     fields.extend(ids.iter().map(|id| ("monitor_ids", id.as_str())));
     let refused = ada.post("/w/acme/maintenance/new", &fields).await;
