@@ -3,6 +3,7 @@
   "use strict";
   const base = document.body.dataset.base;
   if (!base) return;
+  const mayEdit = "mayEdit" in document.body.dataset;
   const screens = { h: "", m: "/monitors", i: "/incidents", c: "/channels", p: "/pages", w: "/maintenance", u: "/uptime", r: "/regions", s: "/settings" };
   const names = { h: "Home", m: "Monitors", i: "Incidents", c: "Channels", p: "Status pages", w: "Maintenance", u: "Uptime", r: "Regions", s: "Settings" };
   const element = (name, properties, ...children) => {
@@ -78,7 +79,7 @@
       line(["Ctrl", "K"], "Search, also with /");
       line(["?"], "This help");
       for (const key of Object.keys(screens)) line(["g", key], names[key]);
-      line(["n"], "New monitor");
+      if (mayEdit) line(["n"], "New monitor");
       const box = element("input", { type: "checkbox", checked: single() });
       box.addEventListener("change", () => localStorage.setItem("aloft-single-keys", box.checked ? "on" : "off"));
       const close = element("button", { type: "button" }, "Close");
@@ -104,7 +105,7 @@
     if (Date.now() - prefix < 1500 && event.key in screens) location.href = base + screens[event.key];
     else if (event.key === "/") openPalette();
     else if (event.key === "?") openHelp();
-    else if (event.key === "n") location.href = base + "/monitors/new";
+    else if (event.key === "n" && mayEdit) location.href = base + "/monitors/new";
     else {
       prefix = event.key === "g" ? Date.now() : 0;
       return;

@@ -43,10 +43,11 @@ use contract::status_page::wire::StatusPageService as _;
 use contract::status_report::wire::StatusReportService as _;
 use contract::workspace::wire::WorkspaceService as _;
 use pages::Pages;
-use rules::Region;
+use rules::{Region, UserId};
 use store::Store;
 use tokio_util::sync::CancellationToken;
 use web::context::Context;
+use web::limits::AttemptLimiter;
 
 use self::api_key::ApiKeys;
 use self::audit::AuditLog;
@@ -59,6 +60,7 @@ pub(crate) use self::headers::normalize_headers;
 use self::incident::Incidents;
 use self::maintenance::Maintenances;
 use self::member::Members;
+pub(crate) use self::member::invitation_limits;
 use self::monitor::Monitors;
 pub(crate) use self::monitor::{check_draft, draft_warnings, parse_draft};
 use self::notification::Notifications;
@@ -88,6 +90,8 @@ pub(crate) struct Services {
     /// Cached keys, which a revocation evicts.
     pub(crate) auth: Arc<Auth>,
     pub(crate) workspaces: WorkspaceAdmin,
+    /// Invitations that each person created.
+    pub(crate) invitations: Arc<AttemptLimiter<UserId>>,
     /// Custom domains of status pages.
     pub(crate) domains: Arc<Domains>,
     /// Egress policy for messages and checks.
