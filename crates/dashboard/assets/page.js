@@ -33,8 +33,10 @@
   const showNotices = () => {
     for (const toast of document.querySelectorAll("p.toast")) {
       const again = toast.cloneNode(true);
-      setTimeout(() => toast.replaceWith(again), 100);
-      if (!toast.matches(".refusal")) hideLater(again);
+      setTimeout(() => {
+        toast.replaceWith(again);
+        if (!again.matches(".refusal")) hideLater(again);
+      }, 100);
     }
   };
 

@@ -13,9 +13,6 @@ use web::limits::AttemptLimiter;
 use web::peer::rate_limit_address;
 
 use crate::attempts::Attempts;
-use crate::error::ScreenError;
-use crate::origin::Client;
-use crate::state::Dashboard;
 
 /// Attempts for one account, from anywhere.
 const PER_ACCOUNT: NonZeroU32 = NonZeroU32::new(10).expect("it is not 0");
@@ -133,6 +130,12 @@ impl SignInLimits {
         Ok(Attempt { tried: Tried::SignIn, account: None, address })
     }
 
+    /// Counts the use of a link.
+    pub(crate) fn acquire_link(&self, address: IpAddr) -> Result<Attempt, Duration> {
+        self.links.acquire(address)?;
+        Ok(Attempt { tried: Tried::Link, account: None, address })
+    }
+
     /// Counts the beginning of a sign-in, such as the challenge for a passkey.
     pub(crate) fn acquire_beginning(&self, address: IpAddr) -> Result<(), Duration> {
         self.begun.acquire(address)
@@ -193,19 +196,6 @@ impl SignInLimits {
         self.sign_ins.evict_expired();
         self.links.evict_expired();
         self.begun.evict_expired();
-    }
-}
-
-impl Dashboard {
-    /// Counts the use of a link. Refuses parts of other pages, such as images, and does not count them.
-    pub(crate) fn try_link(&self, client: &Client) -> Result<Attempt, ScreenError> {
-        if client.is_embedded {
-            return Err(ScreenError::CrossSite);
-        }
-        let address = client.address;
-        let counted = self.limits.links.acquire(address);
-        counted.map_err(|retry_after| ScreenError::TooManyAttempts { retry_after })?;
-        Ok(Attempt { tried: Tried::Link, account: None, address })
     }
 }
 

@@ -92,8 +92,7 @@ impl Invitations<'_> {
     /// invite owners; for other roles an admin suffices.
     ///
     /// # Errors
-    /// `RoleRequired`; `AlreadyExists` if the address belongs to a member; `Refused` if many
-    /// invitations are open.
+    /// `RoleRequired`; `AlreadyExists` for the address of a member; `Refused` if many are open.
     pub async fn create(
         &self,
         new: NewInvitation,

@@ -108,7 +108,7 @@ async fn template_fills_in_a_report() {
 
 // Choosing a template loaded the form again without what a person had written.
 #[tokio::test]
-async fn template_keeps_what_was_written() {
+async fn template_keeps_the_written_text() {
     let trouble = Trouble::start().await;
     let (page, component) = trouble.page().await;
     let (ada, templates) = (&trouble.ada, "/w/acme/status-reports/templates");
