@@ -1,0 +1,260 @@
+//! Decides the steps that make a workspace match a configuration, from what exists and from the
+//! service's record of what the configuration owns. Touches nothing that it does not own.
+
+mod adopt;
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value as Json;
+
+use self::adopt::Free;
+use crate::compare::{Change, compare};
+use crate::desired::{Configuration, Desired};
+use crate::kind::{Address, Kind};
+use crate::problem::{Problem, Problems};
+
+/// Fields whose values are unique in the service, so that a new owner must wait for the old one.
+const UNIQUE: [&str; 2] = ["slug", "customDomain"];
+
+/// A resource of the workspace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Existing {
+    pub kind: Kind,
+    /// The resource in the contract's JSON.
+    pub json: Json,
+}
+
+/// An entry of the service's record of a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    pub address: Address,
+    /// Empty if a creation has begun and its end is not recorded.
+    pub id: String,
+}
+
+/// State of the workspace.
+#[derive(Clone, Debug, Default)]
+pub struct Current {
+    /// All resources, oldest first within each kind.
+    pub existing: Vec<Existing>,
+    /// Record of the configuration.
+    pub recorded: Vec<Recorded>,
+    /// IDs that other configurations own.
+    pub foreign: HashSet<String>,
+    /// Whether the key of the caller shows no secrets.
+    pub reads_only: bool,
+}
+
+/// Permissions of the user.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PlanOptions {
+    /// Delete resources that the configuration owns and that the files no longer have.
+    pub prune: bool,
+    /// Take over existing resources that no configuration owns.
+    pub adopt: bool,
+}
+
+/// Action on a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    Create,
+    /// Create a resource whose recorded ID no longer exists.
+    Recreate,
+    /// Take over a resource that no configuration owns, and change it.
+    Adopt,
+    /// Take over a resource that an interrupted run created, and change it.
+    Resume,
+    Change,
+    /// Delete a resource and create it, because a field cannot change.
+    Replace,
+    Delete,
+    /// Remove a record whose resource does not exist.
+    Forget,
+}
+
+/// A step of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    pub action: Action,
+    pub address: Address,
+    /// ID of the existing resource.
+    pub id: Option<String>,
+    /// Revision of the existing resource, which a change requires.
+    pub revision: Option<String>,
+    /// Differences between the file and the resource.
+    pub changes: Vec<Change>,
+}
+
+/// A resource that the files no longer have, and that stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    pub address: Address,
+    pub id: String,
+}
+
+/// The steps of an apply.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// Steps in the order of execution.
+    pub steps: Vec<Step>,
+    /// Number of resources that match.
+    pub unchanged: usize,
+    pub kept: Vec<Kept>,
+    /// Number of values that the key of the caller does not show, so that they are not compared.
+    pub unseen: usize,
+    /// Keys of owned resources by their IDs, to show references.
+    pub keys: HashMap<String, String>,
+}
+
+struct Planner<'a> {
+    current: &'a Current,
+    by_id: HashMap<&'a str, &'a Existing>,
+    recorded: HashMap<&'a Address, &'a str>,
+    /// IDs of the resources that keep or get an owner.
+    ids: HashMap<&'a Address, String>,
+    free: Free<'a>,
+    plan: Plan,
+    problems: Vec<Problem>,
+}
+
+/// Plans the steps.
+pub fn plan(
+    configuration: &Configuration,
+    current: &Current,
+    options: PlanOptions,
+) -> Result<Plan, Problems> {
+    let by_id: HashMap<&str, &Existing> =
+        current.existing.iter().map(|it| (text(&it.json, "id"), it)).collect();
+    let mut planner = Planner {
+        recorded: current.recorded.iter().map(|it| (&it.address, it.id.as_str())).collect(),
+        free: Free::new(current),
+        ids: HashMap::new(),
+        plan: Plan::default(),
+        problems: Vec::new(),
+        current,
+        by_id,
+    };
+    for desired in &configuration.resources {
+        planner.resource(desired, options);
+    }
+    planner.rest(configuration, options);
+    if !planner.problems.is_empty() {
+        return Err(Problems(planner.problems));
+    }
+    let mut plan = planner.plan;
+    let ids = planner.ids.into_iter();
+    plan.keys = ids.map(|(address, id)| (id, address.key.clone())).collect();
+    Ok(plan)
+}
+
+impl<'a> Planner<'a> {
+    fn resource(&mut self, desired: &'a Desired, options: PlanOptions) {
+        let id = self.recorded.get(&desired.address).copied();
+        if let Some(existing) = id.and_then(|id| self.by_id.get(id)) {
+            return self.step(Action::Change, desired, Some(existing));
+        }
+        let wire = self.wire(desired);
+        match self.free.take(desired, &wire, self.current.reads_only) {
+            Ok(Some(twin)) if id == Some("") => self.step(Action::Resume, desired, Some(twin)),
+            Ok(Some(twin)) if options.adopt => self.step(Action::Adopt, desired, Some(twin)),
+            Ok(Some(twin)) => {
+                let message = format!(
+                    "has a twin that no configuration owns: {}; take it over with --adopt, or rename \
+                     one of the two",
+                    text(&twin.json, "id")
+                );
+                self.problems.push(Problem::new(&desired.at, &*desired.path, message));
+            }
+            Ok(None) if id.is_some_and(|id| !id.is_empty()) => {
+                self.step(Action::Recreate, desired, None);
+            }
+            Ok(None) => self.step(Action::Create, desired, None),
+            Err(message) => {
+                self.problems.push(Problem::new(&desired.at, &*desired.path, message));
+            }
+        }
+    }
+
+    /// Adds the step of a resource. `existing` is the one to change.
+    fn step(&mut self, action: Action, desired: &'a Desired, existing: Option<&Existing>) {
+        let address = desired.address.clone();
+        let Some(Existing { json, .. }) = existing else {
+            let (id, revision, changes) = (None, None, Vec::new());
+            self.plan.steps.push(Step { action, address, id, revision, changes });
+            return;
+        };
+        let found = compare(desired, &self.wire(desired), json, self.current.reads_only);
+        self.plan.unseen += found.unseen;
+        let replaces = found.changes.iter().any(|change| change.replaces);
+        let action = if replaces { Action::Replace } else { action };
+        let id = Some(text(json, "id").to_owned());
+        if !replaces {
+            self.ids.extend(id.clone().map(|id| (&desired.address, id)));
+        }
+        if action == Action::Change && found.changes.is_empty() {
+            self.plan.unchanged += 1;
+            return;
+        }
+        let revision = json["revision"].as_str().map(str::to_owned);
+        self.plan.steps.push(Step { action, address, id, revision, changes: found.changes });
+    }
+
+    /// Plans what the files no longer have.
+    fn rest(&mut self, configuration: &Configuration, options: PlanOptions) {
+        let wanted: HashSet<&Address> =
+            configuration.resources.iter().map(|it| &it.address).collect();
+        let mut rest: Vec<&Recorded> =
+            self.current.recorded.iter().filter(|it| !wanted.contains(&it.address)).collect();
+        // The reverse order of creation: a resource goes before those that it refers to.
+        rest.sort_by(|a, b| b.address.cmp(&a.address));
+        let (mut first, mut last) = (Vec::new(), Vec::new());
+        for Recorded { address, id } in rest {
+            let existing = self.by_id.get(id.as_str());
+            let step = |action| Step {
+                action,
+                address: address.clone(),
+                id: Some(id.clone()).filter(|id| !id.is_empty()),
+                revision: None,
+                changes: Vec::new(),
+            };
+            match existing {
+                Some(existing) if options.prune => {
+                    let is_needed = blocks_another(existing, configuration);
+                    let steps = if is_needed { &mut first } else { &mut last };
+                    steps.push(step(Action::Delete));
+                }
+                Some(_) => {
+                    self.plan.kept.push(Kept { address: address.clone(), id: id.clone() });
+                }
+                None if options.prune => last.push(step(Action::Forget)),
+                None => {}
+            }
+        }
+        let changes = std::mem::take(&mut self.plan.steps);
+        self.plan.steps = first.into_iter().chain(changes).chain(last).collect();
+    }
+
+    fn wire(&self, desired: &Desired) -> Json {
+        // Unlike every ID, so that a reference to a new resource is a change.
+        desired.wire(|address| {
+            self.ids.get(address).cloned().unwrap_or_else(|| format!("({})", address.key))
+        })
+    }
+}
+
+/// Returns whether a resource has a unique value that a file wants for another resource.
+fn blocks_another(existing: &Existing, configuration: &Configuration) -> bool {
+    UNIQUE.iter().any(|field| {
+        let value = text(&existing.json, field);
+        let name = if *field == "customDomain" { "custom_domain" } else { field };
+        let same = |it: &Desired| it.kind() == existing.kind && it.text(name) == value;
+        !value.is_empty() && configuration.resources.iter().any(same)
+    })
+}
+
+fn text<'a>(json: &'a Json, name: &str) -> &'a str {
+    json[name].as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;
