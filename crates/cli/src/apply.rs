@@ -32,6 +32,7 @@ invalid command line. With --detailed-exitcode: 0, nothing to do; 1, failure or 
 /// Files, permissions and output of `aloft apply`.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXIT_CODES} {KEY_HELP}"))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
     service: Service,
@@ -99,7 +100,7 @@ pub(crate) async fn run(args: ApplyArgs) -> Result<ExitCode> {
     Ok(if has_changes { ExitCode::from(CHANGES) } else { ExitCode::SUCCESS })
 }
 
-/// Reads the resources of the workspace, and who owns them.
+/// Reads the resources of the workspace, and the record of their owners.
 async fn state(session: &Session<'_>, record: &Record<'_>) -> Result<Current> {
     let recorded = record.entries().await?;
     let foreign = record.foreign_ids().await?;

@@ -25,7 +25,7 @@ const FILE_MODE: u32 = 0o666;
 /// Format and destination of an export.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
-pub(crate) struct ExportArgs {
+pub(crate) struct WorkspaceExportArgs {
     #[command(flatten)]
     service: Service,
     /// Format of the export
@@ -48,7 +48,7 @@ enum ExportFormat {
     Terraform,
 }
 
-pub(crate) async fn run(args: ExportArgs) -> Result<ExitCode> {
+pub(crate) async fn run(args: WorkspaceExportArgs) -> Result<ExitCode> {
     match args.format {
         ExportFormat::Yaml => yaml(&args).await?,
         ExportFormat::Terraform => {
@@ -61,7 +61,7 @@ pub(crate) async fn run(args: ExportArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn yaml(args: &ExportArgs) -> Result<()> {
+async fn yaml(args: &WorkspaceExportArgs) -> Result<()> {
     let session = Session::open(&args.service)?;
     let workspace = session.read_content().await?;
     let reads_only = workspace.reads_only;

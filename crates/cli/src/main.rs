@@ -236,7 +236,7 @@ enum Command {
     /// Export a workspace as a configuration file or for Terraform
     Export {
         #[command(flatten)]
-        args: export::ExportArgs,
+        args: export::WorkspaceExportArgs,
     },
     /// Export a workspace as a Terraform configuration
     Terraform {

@@ -14,7 +14,7 @@ const LIST: &str = "/configuration.v1.ConfigurationService/ListConfigurations";
 const ENTRIES: &str = "/configuration.v1.ConfigurationService/ListConfiguredResources";
 const WRITE: &str = "/configuration.v1.ConfigurationService/RecordConfiguredResources";
 const FORGET: &str = "/configuration.v1.ConfigurationService/DeleteConfiguration";
-/// What the calls do, in errors.
+/// Purposes of the calls, in errors.
 const READING: &str = "reading the record of configurations";
 const WRITING: &str = "recording the configuration";
 
@@ -48,8 +48,9 @@ impl Record<'_> {
     /// Returns the IDs that other configurations own.
     pub(super) async fn foreign_ids(&self) -> Result<HashSet<String>> {
         let mut ids = HashSet::new();
-        for other in self.pages(LIST, &json!({}), "configurations").await? {
-            let name = text(&other, "name");
+        let list = self.read(LIST, &json!({})).await?;
+        for other in list["configurations"].as_array().into_iter().flatten() {
+            let name = text(other, "name");
             if name == self.name {
                 continue;
             }
@@ -80,18 +81,22 @@ impl Record<'_> {
         self.session.call(WRITING, WRITE, request).await.map(drop)
     }
 
+    async fn read(&self, method: &str, request: &Json) -> Result<Json> {
+        match self.session.try_call(method, request).await {
+            Ok(answer) => Ok(answer),
+            Err(error) if error.code == Code::Unimplemented => {
+                bail!("the service does not know configurations; update the server")
+            }
+            Err(error) => Err(self.session.failure(READING, &error)),
+        }
+    }
+
     /// Returns the elements of all pages of a list.
     async fn pages(&self, method: &str, request: &Json, list: &str) -> Result<Vec<Json>> {
         let (mut elements, mut request) = (Vec::new(), request.clone());
         request["limit"] = LIST_LIMIT_MAX.into();
         loop {
-            let page = match self.session.try_call(method, &request).await {
-                Ok(page) => page,
-                Err(error) if error.code == Code::Unimplemented => {
-                    bail!("the service does not know configurations; update the server");
-                }
-                Err(error) => return Err(self.session.failure(READING, &error)),
-            };
+            let page = self.read(method, &request).await?;
             elements.extend(page[list].as_array().cloned().unwrap_or_default());
             let next = text(&page, "nextPageToken");
             if next.is_empty() {
