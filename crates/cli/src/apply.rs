@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use configuration::{Configuration, Current, Existing, Kind, Plan, PlanOptions};
+use configuration::{Configuration, Current, Existing, Kind, Plan, PlanOptions, Rename};
 use serde_json::{Value as Json, json};
 
 use self::execute::{Executor, Outcome};
@@ -51,6 +51,9 @@ pub(crate) struct ApplyArgs {
     /// Take over resources of the same names that no configuration owns
     #[arg(long)]
     adopt: bool,
+    /// Key that the file has changed, so that its resource stays; repeatable
+    #[arg(long, value_name = "OLD=NEW", value_parser = rename)]
+    rename: Vec<Rename>,
     /// Apply without a question
     #[arg(long, short)]
     yes: bool,
@@ -80,8 +83,9 @@ pub(crate) async fn run(args: ApplyArgs) -> Result<ExitCode> {
              suffices for `--plan`. Nothing was changed"
         );
     }
-    let options = PlanOptions { prune: args.prune, adopt: args.adopt };
-    let plan = configuration::plan(&configuration, &current, options)?;
+    let options =
+        PlanOptions { prune: args.prune, adopt: args.adopt, renames: args.rename.clone() };
+    let plan = configuration::plan(&configuration, &current, &options)?;
     if !args.json {
         output::print_text(&format!("configuration `{}`:\n{}", configuration.name, plan.text()));
     }
@@ -98,6 +102,12 @@ pub(crate) async fn run(args: ApplyArgs) -> Result<ExitCode> {
     done.result(&plan)?;
     let has_changes = args.detailed_exitcode && !plan.is_empty();
     Ok(if has_changes { ExitCode::from(CHANGES) } else { ExitCode::SUCCESS })
+}
+
+/// Reads `OLD=NEW`.
+fn rename(text: &str) -> Result<Rename, String> {
+    let (old, new) = text.split_once('=').ok_or("must have the form OLD=NEW")?;
+    Ok(Rename { old: old.to_owned(), new: new.to_owned() })
 }
 
 /// Reads the resources of the workspace, and the record of their owners.

@@ -5,8 +5,7 @@ use clap::CommandFactory as _;
 use crate::Cli;
 
 /// Reason for methods without a command: resources that belong in a configuration.
-const WRITTEN: &str = "pages and their content are managed with Terraform (`aloft terraform \
-                       export`) or RPC";
+const WRITTEN: &str = "pages and their content are managed with `aloft apply`, Terraform or RPC";
 
 /// The command for each method of these services, or the reason why it has none.
 const METHODS: &[(&str, Result<&[&str], &str>)] = &[

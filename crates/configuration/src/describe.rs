@@ -63,12 +63,15 @@ impl Action {
 impl Plan {
     /// Returns whether nothing is to do.
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+        self.steps.is_empty() && self.renamed.is_empty()
     }
 
     /// Returns the plan in words.
     pub fn text(&self) -> String {
         let mut text = String::new();
+        for renamed in &self.renamed {
+            let _ = writeln!(text, "~ rename {} to `{}`", renamed.from, renamed.to.key);
+        }
         for step in &self.steps {
             text.push_str(&self.step_text(step));
         }
@@ -102,6 +105,7 @@ impl Plan {
             (count(&[Action::Replace]), "to replace"),
             (count(&[Action::Delete]), "to delete"),
             (count(&[Action::Forget]), "to forget"),
+            (self.renamed.len(), "to rename"),
             (self.unchanged, "unchanged"),
         ];
         let shown = counts.iter().filter(|(count, _)| *count > 0);
@@ -151,7 +155,12 @@ impl Plan {
         let kept = self.kept.iter().map(|kept| {
             json!({ "kind": kept.address.kind.name(), "key": kept.address.key, "id": kept.id })
         });
+        let renamed = self.renamed.iter().map(|it| {
+            let (kind, from, to) = (it.to.kind.name(), &it.from.key, &it.to.key);
+            json!({ "kind": kind, "from": from, "to": to, "id": it.id })
+        });
         json!({
+            "renamed": renamed.collect::<Vec<_>>(),
             "steps": self.steps.iter().map(Step::json).collect::<Vec<_>>(),
             "unchanged": self.unchanged,
             "kept": kept.collect::<Vec<_>>(),

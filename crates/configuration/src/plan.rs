@@ -2,6 +2,7 @@
 //! service's record of what the configuration owns. Touches nothing that it does not own.
 
 mod adopt;
+mod rename;
 
 use std::collections::{HashMap, HashSet};
 
@@ -45,13 +46,32 @@ pub struct Current {
     pub reads_only: bool,
 }
 
-/// Permissions of the user.
-#[derive(Clone, Copy, Debug, Default)]
+/// Permissions of the user, and keys that changed.
+#[derive(Clone, Debug, Default)]
 pub struct PlanOptions {
     /// Delete resources that the configuration owns and that the files no longer have.
     pub prune: bool,
     /// Take over existing resources that no configuration owns.
     pub adopt: bool,
+    /// Keys that the files have changed, so that their resources stay.
+    pub renames: Vec<Rename>,
+}
+
+/// A key that a file has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rename {
+    /// Key of the record.
+    pub old: String,
+    /// Key of the file.
+    pub new: String,
+}
+
+/// A recorded resource whose key changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renamed {
+    pub from: Address,
+    pub to: Address,
+    pub id: String,
 }
 
 /// Action on a resource.
@@ -95,6 +115,8 @@ pub struct Kept {
 /// The steps of an apply.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
+    /// Changes of the record, before all steps.
+    pub renamed: Vec<Renamed>,
     /// Steps in the order of execution.
     pub steps: Vec<Step>,
     /// Number of resources that match.
@@ -121,8 +143,10 @@ struct Planner<'a> {
 pub fn plan(
     configuration: &Configuration,
     current: &Current,
-    options: PlanOptions,
+    options: &PlanOptions,
 ) -> Result<Plan, Problems> {
+    let (current, renamed) = rename::rename(configuration, current, &options.renames)?;
+    let current = &*current;
     let by_id: HashMap<&str, &Existing> =
         current.existing.iter().map(|it| (text(&it.json, "id"), it)).collect();
     let mut planner = Planner {
@@ -142,13 +166,14 @@ pub fn plan(
         return Err(Problems(planner.problems));
     }
     let mut plan = planner.plan;
+    plan.renamed = renamed;
     let ids = planner.ids.into_iter();
     plan.keys = ids.map(|(address, id)| (id, address.key.clone())).collect();
     Ok(plan)
 }
 
 impl<'a> Planner<'a> {
-    fn resource(&mut self, desired: &'a Desired, options: PlanOptions) {
+    fn resource(&mut self, desired: &'a Desired, options: &PlanOptions) {
         let id = self.recorded.get(&desired.address).copied();
         if let Some(existing) = id.and_then(|id| self.by_id.get(id)) {
             return self.step(Action::Change, desired, Some(existing));
@@ -200,7 +225,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Plans what the files no longer have.
-    fn rest(&mut self, configuration: &Configuration, options: PlanOptions) {
+    fn rest(&mut self, configuration: &Configuration, options: &PlanOptions) {
         let wanted: HashSet<&Address> =
             configuration.resources.iter().map(|it| &it.address).collect();
         let mut rest: Vec<&Recorded> =

@@ -43,7 +43,8 @@ impl Outcome {
         let Some(failure) = self.failure else { return Ok(()) };
         let (done, all) = (self.steps, plan.steps.len());
         let mut rest = plan.steps.iter().skip(done);
-        let at = rest.next().map(|step| step.address.to_string()).unwrap_or_default();
+        let at = rest.next().map(|step| step.address.to_string());
+        let at = at.unwrap_or_else(|| "the record".to_owned());
         let rest: Vec<String> =
             rest.map(|step| format!("{} {}", step.action.as_str(), step.address)).collect();
         let rest = if rest.is_empty() { String::new() } else { format!(": {}", rest.join(", ")) };
@@ -74,6 +75,10 @@ impl<'a> Executor<'a> {
     /// Executes the steps until one fails.
     pub(super) async fn run(&mut self, plan: &Plan) -> Outcome {
         let mut outcome = Outcome::default();
+        if let Err(failure) = self.rename(plan).await {
+            outcome.failure = Some(failure);
+            return outcome;
+        }
         for step in &plan.steps {
             let id = match Box::pin(self.step(step)).await {
                 Ok(id) => id,
@@ -95,6 +100,17 @@ impl<'a> Executor<'a> {
             outcome.failure = self.record.delete().await.err();
         }
         outcome
+    }
+
+    async fn rename(&mut self, plan: &Plan) -> Result<()> {
+        self.record.rename(&plan.renamed).await?;
+        for renamed in &plan.renamed {
+            self.ids.insert(renamed.to.clone(), renamed.id.clone());
+            if self.prints {
+                output::print_text(&format!("{} renamed to `{}`", renamed.from, renamed.to.key));
+            }
+        }
+        Ok(())
     }
 
     /// Executes a step. Returns the ID of the resource.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use anyhow::{Result, bail};
-use configuration::{Address, Kind, Recorded};
+use configuration::{Address, Kind, Recorded, Renamed};
 use contract::rpc::Code;
 use rules::limits::LIST_LIMIT_MAX;
 use serde_json::{Value as Json, json};
@@ -14,6 +14,8 @@ const LIST: &str = "/configuration.v1.ConfigurationService/ListConfigurations";
 const ENTRIES: &str = "/configuration.v1.ConfigurationService/ListConfiguredResources";
 const WRITE: &str = "/configuration.v1.ConfigurationService/RecordConfiguredResources";
 const FORGET: &str = "/configuration.v1.ConfigurationService/DeleteConfiguration";
+/// Maximum number of entries that a call renames: each is removed and added.
+const ENTRIES_MAX: usize = 100;
 /// Purposes of the calls, in errors.
 const READING: &str = "reading the record of configurations";
 const WRITING: &str = "recording the configuration";
@@ -62,14 +64,23 @@ impl Record<'_> {
 
     /// Records that the configuration owns a resource. An empty ID records that its creation begins.
     pub(super) async fn put(&self, address: &Address, id: &str) -> Result<()> {
-        let entry = json!({ "kind": address.kind.name(), "key": address.key, "id": id });
-        self.write(&json!({ "name": self.name, "put": [entry] })).await
+        self.write(&json!({ "name": self.name, "put": [entry(address, id)] })).await
+    }
+
+    /// Changes the keys of entries, all at once.
+    pub(super) async fn rename(&self, renamed: &[Renamed]) -> Result<()> {
+        for part in renamed.chunks(ENTRIES_MAX) {
+            let old = part.iter().map(|it| entry(&it.from, &it.id));
+            let new = part.iter().map(|it| entry(&it.to, &it.id));
+            let (old, new): (Vec<Json>, Vec<Json>) = (old.collect(), new.collect());
+            self.write(&json!({ "name": self.name, "remove": old, "put": new })).await?;
+        }
+        Ok(())
     }
 
     /// Removes an entry.
     pub(super) async fn remove(&self, address: &Address) -> Result<()> {
-        let entry = json!({ "kind": address.kind.name(), "key": address.key });
-        self.write(&json!({ "name": self.name, "remove": [entry] })).await
+        self.write(&json!({ "name": self.name, "remove": [entry(address, "")] })).await
     }
 
     /// Deletes the record of a configuration without resources.
@@ -108,6 +119,10 @@ impl Record<'_> {
             request["pageToken"] = next.into();
         }
     }
+}
+
+fn entry(address: &Address, id: &str) -> Json {
+    json!({ "kind": address.kind.name(), "key": address.key, "id": id })
 }
 
 fn text<'a>(json: &'a Json, name: &str) -> &'a str {

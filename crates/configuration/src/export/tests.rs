@@ -121,8 +121,8 @@ fn adopted_export_changes_nothing() {
         Document { name: "a.yaml".to_owned(), folder: PathBuf::new(), text: exported.text };
     let configuration = read(&[document], Sources { variable: &variable, file: &file }).unwrap();
     let current = Current { existing, ..Current::default() };
-    let options = PlanOptions { prune: false, adopt: true };
-    let plan = plan(&configuration, &current, options).unwrap();
+    let options = PlanOptions { adopt: true, ..PlanOptions::default() };
+    let plan = plan(&configuration, &current, &options).unwrap();
     insta::assert_snapshot!(plan.text(), @r"
     ~ adopt HTTP monitor `shop` (mon_1)
     ~ adopt TCP monitor `shop-2` (mon_2)

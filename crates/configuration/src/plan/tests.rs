@@ -44,7 +44,7 @@ fn applied(configuration: &Configuration) -> Current {
     current
 }
 
-fn text_of(configuration: &Configuration, current: &Current, options: PlanOptions) -> String {
+fn text_of(configuration: &Configuration, current: &Current, options: &PlanOptions) -> String {
     match plan(configuration, current, options) {
         Ok(plan) => plan.text(),
         Err(problems) => format!("error: {problems}"),
@@ -56,13 +56,13 @@ fn existing<'a>(current: &'a mut Current, id: &str) -> &'a mut Json {
     &mut found.unwrap().json
 }
 
-const NOTHING: PlanOptions = PlanOptions { prune: false, adopt: false };
-const PRUNE: PlanOptions = PlanOptions { prune: true, adopt: false };
-const ADOPT: PlanOptions = PlanOptions { prune: false, adopt: true };
+const NOTHING: PlanOptions = PlanOptions { prune: false, adopt: false, renames: Vec::new() };
+const PRUNE: PlanOptions = PlanOptions { prune: true, adopt: false, renames: Vec::new() };
+const ADOPT: PlanOptions = PlanOptions { prune: false, adopt: true, renames: Vec::new() };
 
 #[test]
 fn empty_workspace_gets_everything_in_order() {
-    let shown = text_of(&configuration(FILE), &Current::default(), NOTHING);
+    let shown = text_of(&configuration(FILE), &Current::default(), &NOTHING);
     insta::assert_snapshot!(shown, @r"
     + create HTTP monitor `shop`
     + create TCP monitor `db`
@@ -84,7 +84,7 @@ fn applied_configuration_has_nothing_to_do() {
     shop["status"] = "active".into();
     shop["regions"] = json!([]);
     shop["description"] = "".into();
-    assert_eq!(text_of(&configuration, &current, PRUNE), "5 unchanged");
+    assert_eq!(text_of(&configuration, &current, &PRUNE), "5 unchanged");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn differences_are_changes_without_secrets() {
     existing(&mut current, "id_chat")["ntfy"]["token"] = "other".into();
     existing(&mut current, "id_chat")["monitorIds"] = json!(["id_shop", "id_db"]);
     existing(&mut current, "id_status_web")["type"] = "static".into();
-    insta::assert_snapshot!(text_of(&configuration, &current, NOTHING), @r#"
+    insta::assert_snapshot!(text_of(&configuration, &current, &NOTHING), @r#"
     ~ change HTTP monitor `shop` (id_shop)
         timeout: 5 -> 45000
         headers[0]: {"key":"A","value":"(secret)"} -> (none)
@@ -108,7 +108,7 @@ fn differences_are_changes_without_secrets() {
         ntfy.token: (secret) -> (secret)
     2 to change, 1 to replace, 2 unchanged
     "#);
-    let json = plan(&configuration, &current, NOTHING).unwrap().json().to_string();
+    let json = plan(&configuration, &current, &NOTHING).unwrap().json().to_string();
     assert!(!json.contains("other") && !json.contains("\"t\""), "{json}");
 }
 
@@ -120,14 +120,14 @@ fn removed_resources_are_kept_without_prune() {
         "monitors:
   db: {kind: tcp, name: Database, uri: 'db.example:1', periodicity: 1m}",
     );
-    insta::assert_snapshot!(text_of(&rest, &current, NOTHING), @r"
+    insta::assert_snapshot!(text_of(&rest, &current, &NOTHING), @r"
       keep channel `chat` (id_chat), which is no longer in the file: --prune deletes it
       keep component `status/web` (id_status_web), which is no longer in the file: --prune deletes it
       keep status page `status` (id_status), which is no longer in the file: --prune deletes it
       keep HTTP monitor `shop` (id_shop), which is no longer in the file: --prune deletes it
     1 unchanged
     ");
-    insta::assert_snapshot!(text_of(&rest, &current, PRUNE), @r"
+    insta::assert_snapshot!(text_of(&rest, &current, &PRUNE), @r"
     - delete channel `chat` (id_chat)
     - delete component `status/web` (id_status_web)
     - delete status page `status` (id_status)
@@ -140,7 +140,7 @@ fn removed_resources_are_kept_without_prune() {
 fn deletion_precedes_new_owner_of_slug() {
     let current = applied(&configuration(FILE));
     let renamed = configuration("status_pages: {other: {title: Status, slug: status}}");
-    insta::assert_snapshot!(text_of(&renamed, &current, PRUNE), @r"
+    insta::assert_snapshot!(text_of(&renamed, &current, &PRUNE), @r"
     - delete status page `status` (id_status)
     + create status page `other`
     - delete channel `chat` (id_chat)
@@ -157,13 +157,13 @@ fn twins_are_adopted_on_request_only() {
     let mut current = applied(&configuration);
     current.recorded.clear();
     existing(&mut current, "id_db")["retry"] = 1.into();
-    insta::assert_snapshot!(text_of(&configuration, &current, NOTHING), @r"
+    insta::assert_snapshot!(text_of(&configuration, &current, &NOTHING), @r"
     error: a.yaml:3:3: `monitors.shop` has a twin that no configuration owns: id_shop; take it over with --adopt, or rename one of the two
     a.yaml:4:3: `monitors.db` has a twin that no configuration owns: id_db; take it over with --adopt, or rename one of the two
     a.yaml:8:3: `status_pages.status` has a twin that no configuration owns: id_status; take it over with --adopt, or rename one of the two
     a.yaml:6:3: `channels.chat` has a twin that no configuration owns: id_chat; take it over with --adopt, or rename one of the two
     ");
-    insta::assert_snapshot!(text_of(&configuration, &current, ADOPT), @r"
+    insta::assert_snapshot!(text_of(&configuration, &current, &ADOPT), @r"
     ~ adopt HTTP monitor `shop` (id_shop)
     ~ adopt TCP monitor `db` (id_db)
         retry: 1 -> 3
@@ -174,7 +174,7 @@ fn twins_are_adopted_on_request_only() {
     ");
     // Those of other configurations are not twins.
     current.foreign = current.existing.iter().map(|it| text(&it.json, "id").to_owned()).collect();
-    let shown = text_of(&configuration, &current, ADOPT);
+    let shown = text_of(&configuration, &current, &ADOPT);
     assert!(shown.ends_with("5 to create"), "{shown}");
 }
 
@@ -190,12 +190,12 @@ fn equal_one_of_several_twins_is_adopted() {
     other.json["id"] = "id_other".into();
     other.json["uri"] = "other.example:1".into();
     current.existing.insert(0, other);
-    insta::assert_snapshot!(text_of(&configuration, &current, ADOPT), @r"
+    insta::assert_snapshot!(text_of(&configuration, &current, &ADOPT), @r"
     ~ adopt TCP monitor `db` (id_db)
     1 to adopt
     ");
     existing(&mut current, "id_db")["retry"] = 1.into();
-    insta::assert_snapshot!(text_of(&configuration, &current, ADOPT), @"error: a.yaml:2:3: `monitors.db` has several twins that no configuration owns: id_other, id_db; rename or delete all but one");
+    insta::assert_snapshot!(text_of(&configuration, &current, &ADOPT), @"error: a.yaml:2:3: `monitors.db` has several twins that no configuration owns: id_other, id_db; rename or delete all but one");
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn interrupted_creation_resumes_without_duplicate() {
         entry.id = String::new();
     }
     current.existing.retain(|it| it.json["id"] != "id_db");
-    insta::assert_snapshot!(text_of(&configuration, &current, NOTHING), @r"
+    insta::assert_snapshot!(text_of(&configuration, &current, &NOTHING), @r"
     ~ resume HTTP monitor `shop` (id_shop); an interrupted run created it
     + create TCP monitor `db`
     ~ resume status page `status` (id_status); an interrupted run created it
@@ -221,14 +221,14 @@ fn lost_resources_are_created_again_or_forgotten() {
     let whole = configuration(FILE);
     let mut current = applied(&whole);
     current.existing.retain(|it| it.json["id"] != "id_db");
-    let shown = text_of(&whole, &current, NOTHING);
+    let shown = text_of(&whole, &current, &NOTHING);
     insta::assert_snapshot!(shown, @r"
     + recreate TCP monitor `db`; the recorded one no longer exists
     1 to create, 4 unchanged
     ");
     let nothing = configuration("");
     current.existing.clear();
-    insta::assert_snapshot!(text_of(&nothing, &current, PRUNE), @r"
+    insta::assert_snapshot!(text_of(&nothing, &current, &PRUNE), @r"
     - forget channel `chat` (id_chat); its resource does not exist
     - forget component `status/web` (id_status_web); its resource does not exist
     - forget status page `status` (id_status); its resource does not exist
@@ -236,7 +236,7 @@ fn lost_resources_are_created_again_or_forgotten() {
     - forget HTTP monitor `shop` (id_shop); its resource does not exist
     5 to forget
     ");
-    assert_eq!(text_of(&nothing, &current, NOTHING), "nothing to do");
+    assert_eq!(text_of(&nothing, &current, &NOTHING), "nothing to do");
 }
 
 #[test]
@@ -247,10 +247,33 @@ fn read_key_compares_visible_values_only() {
     let hidden = existing(&mut current, "id_chat")["ntfy"].as_object_mut().unwrap();
     hidden.remove("token");
     existing(&mut current, "id_shop")["url"] = "https://other.example".into();
-    insta::assert_snapshot!(text_of(&configuration, &current, NOTHING), @r#"
+    insta::assert_snapshot!(text_of(&configuration, &current, &NOTHING), @r#"
     ~ change HTTP monitor `shop` (id_shop)
         url: "https://other.example" -> "https://shop.example"
     1 value not compared, because a read key does not show secrets
     1 to change, 4 unchanged
     "#);
+}
+
+#[test]
+fn renamed_key_keeps_its_resource() {
+    let current = applied(&configuration(FILE));
+    let renamed = FILE.replace("  status:", "  main:").replace("  db:", "  database:");
+    let renamed = configuration(&renamed);
+    let shown = |old: &str, new: &str| {
+        let rename = |old: &str, new: &str| Rename { old: old.to_owned(), new: new.to_owned() };
+        let renames = vec![rename("db", "database"), rename(old, new)];
+        text_of(&renamed, &current, &PlanOptions { prune: true, adopt: false, renames })
+    };
+    insta::assert_snapshot!(shown("status", "main"), @r"
+    ~ rename TCP monitor `db` to `database`
+    ~ rename status page `status` to `main`
+    ~ rename component `status/web` to `main/web`
+    3 to rename, 5 unchanged
+    ");
+    assert_eq!(shown("gone", "shop").lines().count(), 6);
+    insta::assert_snapshot!(shown("stat", "main"), @"error: cannot rename `stat` to `main`: the configuration has no resource `stat`");
+    insta::assert_snapshot!(shown("status", "mian"), @"error: cannot rename `status` to `mian`: the file has no resource `mian`; did you mean `main`?");
+    insta::assert_snapshot!(shown("shop", "main"), @"error: cannot rename `shop` to `main`: the file still has `shop`; remove it");
+    insta::assert_snapshot!(shown("status", "database"), @"error: cannot rename `status` to `database`: `database` has another kind, or is recorded already");
 }
