@@ -29,7 +29,7 @@ pub(crate) struct WorkspaceExportArgs {
     #[command(flatten)]
     service: Service,
     /// Format of the export
-    #[arg(long = "output", short, value_name = "FORMAT", default_value = "yaml")]
+    #[arg(long = "output", short = 'o', value_name = "FORMAT", default_value = "yaml")]
     format: ExportFormat,
     /// File of the YAML, or folder of Terraform's files; it must not exist [default: standard output]
     #[arg(long, value_name = "PATH")]

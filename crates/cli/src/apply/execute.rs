@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use super::calls;
 use super::record::Record;
 use crate::output;
-use crate::session::{Session, print_warnings};
+use crate::session::Session;
 
 /// Executes the steps of a plan.
 pub(super) struct Executor<'a> {
@@ -196,7 +196,7 @@ impl<'a> Executor<'a> {
         };
         let doing = format!("{doing} {}", desired.address);
         let answer = self.session.call_with(&doing, method, request, explain).await?;
-        print_warnings(&answer);
+        print_warnings(desired, &answer);
         Ok(answer)
     }
 
@@ -208,5 +208,14 @@ impl<'a> Executor<'a> {
     fn wire(&self, desired: &Desired) -> Json {
         // Earlier steps have created what it refers to.
         desired.wire(|address| self.ids.get(address).cloned().unwrap_or_default())
+    }
+}
+
+/// Prints the warnings of a response with the positions of their fields.
+fn print_warnings(desired: &Desired, answer: &Json) {
+    for warning in answer["warnings"].as_array().into_iter().flatten() {
+        let text = |name: &str| warning[name].as_str().unwrap_or_default();
+        let problem = desired.problem(text("field"), &output::one_line(text("message")));
+        output::print_stderr(&format!("warning: {problem}"));
     }
 }

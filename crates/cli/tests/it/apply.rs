@@ -177,11 +177,12 @@ fn failure_stops_with_position_and_resumes() {
         "    quiet_hours:\n      from: 22:00\n      until: 22:00\n      time_zone: UTC\n",
     );
     let why = refused(&user, &wrong, &[]);
-    assert!(why.contains("aloft.yaml:24:14: `channels.on-call.quiet_hours.until`"), "{why}");
+    assert!(why.contains("aloft.yaml:22:14: `channels.on-call.quiet_hours.until`"), "{why}");
     assert!(
         why.contains("stopped at channel `on-call`: 7 of 8 steps done, 0 not attempted"),
         "{why}"
     );
+    assert!(why.contains("warning: aloft.yaml:4:3: `monitors.shop.active` the monitor"), "{why}");
     assert_eq!(monitors(&user), ["Database", "Shop", "Zone"]);
     let out = applied(&user, WHOLE, &[]);
     assert!(out.contains("1 to create, 7 unchanged"), "{out}");
@@ -267,7 +268,7 @@ fn programs_get_plan_and_outcome_as_json() {
     assert_eq!(ran.code, Some(1), "{}", ran.out);
     let read = |ran: &Ran| serde_json::from_str::<Value>(&ran.out).unwrap();
     let planned = read(&apply(&user, ONE, &["--json", "--plan"]));
-    insta::assert_snapshot!(planned, @"");
+    insta::assert_snapshot!(planned, @r#"{"configuration":"default","plan":{"renamed":[],"steps":[{"action":"create","kind":"http_monitor","key":"shop","id":null,"changes":[]}],"unchanged":0,"kept":[],"notCompared":0},"outcome":"planned","done":[],"error":null,"remaining":[]}"#);
     let done = read(&apply(&user, ONE, &["--json", "--yes"]));
     assert_eq!(done["outcome"], "applied");
     assert_eq!(done["done"][0]["key"], "shop");

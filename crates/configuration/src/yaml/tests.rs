@@ -1,5 +1,7 @@
 //! Tests of the syntax: positions, merge keys, and limits.
 
+use proptest::prelude::*;
+
 use super::*;
 
 fn read(text: &str) -> Result<Node, String> {
@@ -85,4 +87,27 @@ fn expanding_aliases_and_depth_are_bounded() {
 fn empty_file_is_null() {
     assert_eq!(shown(&read("").unwrap()), "Null");
     assert_eq!(shown(&read("# nothing\n").unwrap()), "Null");
+}
+
+proptest! {
+    #[test]
+    fn written_text_reads_equal(text: String) {
+        let written = scalar::written(&text);
+        for file in [format!("k: {written}\n"), format!("k: {{k: {written}}}\n"), format!("[{written}]")] {
+            let read = shown(&read(&file).unwrap());
+            let expected = format!("{:?}", Scalar::Text(text.clone()));
+            prop_assert!(read.contains(&expected), "{file}: {read}");
+        }
+    }
+
+    #[test]
+    fn plain_looking_text_reads_equal(text in "[a-zA-Z0-9 :#,_.+~-]{0,12}") {
+        let read = shown(&read(&format!("[{}]", scalar::written(&text))).unwrap());
+        prop_assert_eq!(read, format!("[{:?}]", Scalar::Text(text)));
+    }
+
+    #[test]
+    fn any_text_ends_in_a_node_or_problem(text in "[a-c:\\[\\]{}&*!|>'\"%@<# \n\t-]{0,64}") {
+        let _ = read(&text);
+    }
 }
