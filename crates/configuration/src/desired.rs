@@ -102,14 +102,6 @@ impl Desired {
             && !self.settings.contains_key(field.name)
     }
 
-    /// Returns a text of a field; empty if it is absent.
-    pub(crate) fn text(&self, name: &str) -> &str {
-        match self.settings.get(name) {
-            Some(Setting::Value(Json::String(text))) => text,
-            Some(Setting::Value(_) | Setting::Reference(_) | Setting::References(_)) | None => "",
-        }
-    }
-
     /// Returns the kind.
     pub fn kind(&self) -> Kind {
         self.address.kind

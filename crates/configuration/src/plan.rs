@@ -14,9 +14,6 @@ use crate::desired::{Configuration, Desired};
 use crate::kind::{Address, Kind};
 use crate::problem::{Problem, Problems};
 
-/// Fields whose values are unique in the service, so that a new owner must wait for the old one.
-const UNIQUE: [&str; 2] = ["slug", "customDomain"];
-
 /// A resource of the workspace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Existing {
@@ -225,13 +222,18 @@ impl<'a> Planner<'a> {
     }
 
     /// Plans what the files no longer have.
-    fn rest(&mut self, configuration: &Configuration, options: &PlanOptions) {
+    fn rest(&mut self, configuration: &'a Configuration, options: &PlanOptions) {
         let wanted: HashSet<&Address> =
             configuration.resources.iter().map(|it| &it.address).collect();
         let mut rest: Vec<&Recorded> =
             self.current.recorded.iter().filter(|it| !wanted.contains(&it.address)).collect();
         // The reverse order of creation: a resource goes before those that it refers to.
         rest.sort_by(|a, b| b.address.cmp(&a.address));
+        let mut unique: HashMap<String, &Desired> = HashMap::new();
+        for desired in &configuration.resources {
+            let values = unique_values(desired.kind(), &self.wire(desired));
+            unique.extend(values.into_iter().map(|value| (value, desired)));
+        }
         let (mut first, mut last) = (Vec::new(), Vec::new());
         for Recorded { address, id } in rest {
             let existing = self.by_id.get(id.as_str());
@@ -242,13 +244,15 @@ impl<'a> Planner<'a> {
                 revision: None,
                 changes: Vec::new(),
             };
+            let values = existing.map(|it| unique_values(it.kind, &it.json)).unwrap_or_default();
+            let conflict = values.iter().find_map(|value| unique.get(value).copied());
             match existing {
-                Some(existing) if options.prune => {
-                    let is_needed = blocks_another(existing, configuration);
-                    let steps = if is_needed { &mut first } else { &mut last };
+                Some(_) if options.prune => {
+                    let steps = if conflict.is_some() { &mut first } else { &mut last };
                     steps.push(step(Action::Delete));
                 }
                 Some(_) => {
+                    self.problems.extend(conflict.map(|wanted| in_the_way(wanted, address)));
                     self.plan.kept.push(Kept { address: address.clone(), id: id.clone() });
                 }
                 None if options.prune => last.push(step(Action::Forget)),
@@ -267,14 +271,30 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Returns whether a resource has a unique value that a file wants for another resource.
-fn blocks_another(existing: &Existing, configuration: &Configuration) -> bool {
-    UNIQUE.iter().any(|field| {
-        let value = text(&existing.json, field);
-        let name = if *field == "customDomain" { "custom_domain" } else { field };
-        let same = |it: &Desired| it.kind() == existing.kind && it.text(name) == value;
-        !value.is_empty() && configuration.resources.iter().any(same)
-    })
+/// Returns the values that only one resource can have, with their names: a slug, a domain, and a monitor
+/// on a page.
+fn unique_values(kind: Kind, json: &Json) -> Vec<String> {
+    let value = |names: &[&str]| {
+        let values: Vec<&str> = names.iter().map(|name| text(json, name)).collect();
+        let is_given = values.iter().all(|value| !value.is_empty());
+        is_given.then(|| format!("{} {}", names.join(" "), values.join(" ")))
+    };
+    let values = match kind {
+        Kind::Page => vec![value(&["slug"]), value(&["customDomain"])],
+        Kind::Component => vec![value(&["pageId", "monitorId"])],
+        Kind::Monitor(_) | Kind::Group | Kind::Channel => Vec::new(),
+    };
+    values.into_iter().flatten().collect()
+}
+
+/// Returns the problem of a resource that cannot exist beside one that is no longer in the files.
+fn in_the_way(wanted: &Desired, kept: &Address) -> Problem {
+    let (old, new) = (&kept.key, &wanted.address.key);
+    let message = format!(
+        "needs a value that only one resource can have, and that {kept} has, which is no longer in the \
+         file: keep that resource with --rename {old}={new}, or delete it with --prune"
+    );
+    Problem::new(&wanted.at, &*wanted.path, message)
 }
 
 fn text<'a>(json: &'a Json, name: &str) -> &'a str {

@@ -104,11 +104,10 @@ impl Reader<'_> {
             );
             self.problems.push(Problem::of_input(message));
         }
-        let addresses: Vec<Address> =
-            self.resources.iter().map(|it| it.desired.address.clone()).collect();
+        let targets = reference::Targets::new(&self.resources);
         let mut resources = Vec::new();
         for mut draft in std::mem::take(&mut self.resources) {
-            reference::resolve(&mut draft, &addresses, &mut self.problems);
+            reference::resolve(&mut draft, &targets, &mut self.problems);
             resources.push(draft.desired);
         }
         if !self.problems.is_empty() {

@@ -2,6 +2,8 @@
 //! the way back.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -132,6 +134,20 @@ fn changes_and_deletions_leave_others_untouched() {
 }
 
 #[test]
+fn renamed_key_keeps_its_resource() {
+    let user = User::logged_in();
+    applied(&user, ONE, &[]);
+    let renamed = ONE.replace("shop:", "store:");
+    for _ in 0..2 {
+        let out = applied(&user, &renamed, &["--rename", "shop=store", "--prune"]);
+        assert!(out.contains("1 unchanged"), "{out}");
+    }
+    let why = refused(&user, &renamed, &["--rename", "shop=stor"]);
+    assert!(why.contains("the configuration has no resource `shop`"), "{why}");
+    assert_eq!(monitors(&user), ["Shop"]);
+}
+
+#[test]
 fn twin_is_refused_without_adopt() {
     let user = User::logged_in();
     let id = create_monitor(&user, "Shop", "https://other.example/");
@@ -157,6 +173,30 @@ fn interrupted_creation_resumes_without_duplicate() {
     assert!(out.contains(&format!("resume HTTP monitor `shop` ({id})")), "{out}");
     assert_eq!(monitors(&user), ["Shop"]);
     assert_eq!(apply(&user, ONE, &["--plan", "--detailed-exitcode"]).code, Some(0));
+}
+
+#[test]
+fn killed_runs_resume_without_duplicates() {
+    let user = User::logged_in();
+    let names: Vec<String> = (10..40).map(|number| format!("m{number}")).collect();
+    let monitor = |name: &String| {
+        format!("  {name}: {{kind: tcp, name: {name}, uri: 'a.example:1', periodicity: 1h}}\n")
+    };
+    let file = format!("monitors:\n{}", names.iter().map(monitor).collect::<String>());
+    fs::write(user.home.path().join("aloft.yaml"), &file).unwrap();
+    // Any moment is right: the next run continues after each of them.
+    for steps in 1..6 {
+        let mut command = user.command(&["apply", "-f", "aloft.yaml", "--yes"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let done = lines.map_while(Result::ok).filter(|line| line.contains("` created ("));
+        assert_eq!(done.take(steps).count(), steps);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    applied(&user, &file, &[]);
+    assert_eq!(monitors(&user), names);
+    assert_eq!(apply(&user, &file, &["--plan", "--detailed-exitcode"]).code, Some(0));
 }
 
 #[test]

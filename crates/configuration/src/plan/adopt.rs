@@ -1,6 +1,6 @@
 //! Finds existing resources that no configuration owns by the names in a file.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value as Json;
 
@@ -11,7 +11,8 @@ use crate::kind::Kind;
 
 /// The resources that no configuration owns and that no step took.
 pub(super) struct Free<'a> {
-    existing: Vec<&'a Existing>,
+    /// By the names that identify them for people.
+    existing: HashMap<(Kind, String), Vec<&'a Existing>>,
     taken: HashSet<&'a str>,
 }
 
@@ -22,7 +23,10 @@ impl<'a> Free<'a> {
             let id = text(&it.json, "id");
             !recorded.contains(id) && !current.foreign.contains(id)
         };
-        let existing = current.existing.iter().filter(is_free).collect();
+        let mut existing: HashMap<(Kind, String), Vec<&Existing>> = HashMap::new();
+        for it in current.existing.iter().filter(is_free) {
+            existing.entry((it.kind, name_of(it.kind, &it.json))).or_default().push(it);
+        }
         Self { existing, taken: HashSet::new() }
     }
 
@@ -36,10 +40,11 @@ impl<'a> Free<'a> {
     ) -> Result<Option<&'a Existing>, String> {
         let twins: Vec<&Existing> = self
             .existing
-            .iter()
+            .get(&(desired.kind(), name_of(desired.kind(), wire)))
+            .into_iter()
+            .flatten()
             .copied()
-            .filter(|it| it.kind == desired.kind() && !self.taken.contains(text(&it.json, "id")))
-            .filter(|it| is_twin(desired.kind(), wire, &it.json))
+            .filter(|it| !self.taken.contains(text(&it.json, "id")))
             .collect();
         let equal =
             |twin: &&&Existing| compare(desired, wire, &twin.json, reads_only).changes.is_empty();
@@ -56,17 +61,18 @@ impl<'a> Free<'a> {
     }
 }
 
-/// Returns whether a resource of the same kind has the name that identifies it for people.
-fn is_twin(kind: Kind, wire: &Json, existing: &Json) -> bool {
-    let same = |name: &str| text(wire, name) == text(existing, name);
-    let given = |name: &str| !text(wire, name).is_empty();
+/// Returns the name that identifies a resource for people.
+fn name_of(kind: Kind, json: &Json) -> String {
+    let text = |name: &str| text(json, name);
     match kind {
-        Kind::Monitor(_) | Kind::Channel => same("name"),
-        Kind::Page => same("slug"),
-        Kind::Group => same("pageId") && same("name"),
+        Kind::Monitor(_) | Kind::Channel => text("name").to_owned(),
+        Kind::Page => text("slug").to_owned(),
+        Kind::Group => format!("{} {}", text("pageId"), text("name")),
         // A monitor occurs once on a page.
-        Kind::Component if given("monitorId") => same("pageId") && same("monitorId"),
-        Kind::Component => same("pageId") && same("name") && text(existing, "monitorId").is_empty(),
+        Kind::Component if !text("monitorId").is_empty() => {
+            format!("{} monitor {}", text("pageId"), text("monitorId"))
+        }
+        Kind::Component => format!("{} static {}", text("pageId"), text("name")),
     }
 }
 

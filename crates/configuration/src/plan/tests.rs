@@ -140,6 +140,7 @@ fn removed_resources_are_kept_without_prune() {
 fn deletion_precedes_new_owner_of_slug() {
     let current = applied(&configuration(FILE));
     let renamed = configuration("status_pages: {other: {title: Status, slug: status}}");
+    insta::assert_snapshot!(text_of(&renamed, &current, &NOTHING), @"error: a.yaml:1:16: `status_pages.other` needs a value that only one resource can have, and that status page `status` has, which is no longer in the file: keep that resource with --rename status=other, or delete it with --prune");
     insta::assert_snapshot!(text_of(&renamed, &current, &PRUNE), @r"
     - delete status page `status` (id_status)
     + create status page `other`
@@ -276,4 +277,16 @@ fn renamed_key_keeps_its_resource() {
     insta::assert_snapshot!(shown("status", "mian"), @"error: cannot rename `status` to `mian`: the file has no resource `mian`; did you mean `main`?");
     insta::assert_snapshot!(shown("shop", "main"), @"error: cannot rename `shop` to `main`: the file still has `shop`; remove it");
     insta::assert_snapshot!(shown("status", "database"), @"error: cannot rename `status` to `database`: `database` has another kind, or is recorded already");
+}
+
+#[test]
+fn deletion_precedes_new_component_of_monitor() {
+    let current = applied(&configuration(FILE));
+    let renamed = configuration(&FILE.replace("{web:", "{site:"));
+    insta::assert_snapshot!(text_of(&renamed, &current, &NOTHING), @"error: a.yaml:11:18: `status_pages.status.components.site` needs a value that only one resource can have, and that component `status/web` has, which is no longer in the file: keep that resource with --rename status/web=status/site, or delete it with --prune");
+    insta::assert_snapshot!(text_of(&renamed, &current, &PRUNE), @r"
+    - delete component `status/web` (id_status_web)
+    + create component `status/site`
+    1 to create, 1 to delete, 4 unchanged
+    ");
 }
