@@ -160,7 +160,7 @@ pub fn plan(
     }
     planner.rest(configuration, options);
     if !planner.problems.is_empty() {
-        return Err(Problems(planner.problems));
+        return Err(Problems::sorted(planner.problems));
     }
     let mut plan = planner.plan;
     plan.renamed = renamed;

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rules::counted;
-
 /// Maximum number of problems in a message.
 const SHOWN_MAX: usize = 25;
 
@@ -46,6 +44,17 @@ impl Problem {
     }
 }
 
+impl Problems {
+    /// Creates the problems in the order of their positions.
+    pub(crate) fn sorted(mut problems: Vec<Problem>) -> Self {
+        let position = |problem: &Problem| {
+            problem.at.as_ref().map(|at| (Arc::clone(&at.file), at.line, at.column))
+        };
+        problems.sort_by_key(position);
+        Self(problems)
+    }
+}
+
 impl From<Problem> for Problems {
     fn from(problem: Problem) -> Self {
         Self(vec![problem])
@@ -80,7 +89,7 @@ impl fmt::Display for Problems {
         }
         match self.0.len().saturating_sub(SHOWN_MAX) {
             0 => Ok(()),
-            more => write!(f, "\nand {} more", counted(more, "problem")),
+            more => write!(f, "\nand {more} more"),
         }
     }
 }

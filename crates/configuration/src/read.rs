@@ -111,11 +111,7 @@ impl Reader<'_> {
             resources.push(draft.desired);
         }
         if !self.problems.is_empty() {
-            let position = |problem: &Problem| {
-                problem.at.as_ref().map(|at| (Arc::clone(&at.file), at.line, at.column))
-            };
-            self.problems.sort_by_key(position);
-            return Err(Problems(self.problems));
+            return Err(Problems::sorted(self.problems));
         }
         // Stable, so that resources of a kind stay in the order of the files.
         resources.sort_by_key(|it| it.address.kind);
@@ -131,6 +127,11 @@ impl Reader<'_> {
             return self.problem(&at, "", message);
         }
         match yaml::parse(&file, &document.text) {
+            Ok(node) if matches!(node.value, NodeValue::Scalar(Scalar::Null)) => {
+                // An empty file with --prune would delete everything, and is rather a mistake.
+                let message = "the file is empty; delete it, or give it a `name`";
+                self.problem(&node.at, "", message);
+            }
             Ok(node) => self.root(node),
             Err(problem) => self.problems.push(problem),
         }

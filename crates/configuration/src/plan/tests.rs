@@ -161,8 +161,8 @@ fn twins_are_adopted_on_request_only() {
     insta::assert_snapshot!(text_of(&configuration, &current, &NOTHING), @r"
     error: a.yaml:3:3: `monitors.shop` has a twin that no configuration owns: id_shop; take it over with --adopt, or rename one of the two
     a.yaml:4:3: `monitors.db` has a twin that no configuration owns: id_db; take it over with --adopt, or rename one of the two
-    a.yaml:8:3: `status_pages.status` has a twin that no configuration owns: id_status; take it over with --adopt, or rename one of the two
     a.yaml:6:3: `channels.chat` has a twin that no configuration owns: id_chat; take it over with --adopt, or rename one of the two
+    a.yaml:8:3: `status_pages.status` has a twin that no configuration owns: id_status; take it over with --adopt, or rename one of the two
     ");
     insta::assert_snapshot!(text_of(&configuration, &current, &ADOPT), @r"
     ~ adopt HTTP monitor `shop` (id_shop)
@@ -227,7 +227,7 @@ fn lost_resources_are_created_again_or_forgotten() {
     + recreate TCP monitor `db`; the recorded one no longer exists
     1 to create, 4 unchanged
     ");
-    let nothing = configuration("");
+    let nothing = configuration("name: default");
     current.existing.clear();
     insta::assert_snapshot!(text_of(&nothing, &current, &PRUNE), @r"
     - forget channel `chat` (id_chat); its resource does not exist

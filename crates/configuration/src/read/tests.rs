@@ -215,3 +215,11 @@ fn masks_omit_fixed_and_computed_fields() {
     channel `on-call` name,providerType,monitorIds,events,remindEvery,discord,email,slack,pagerduty,opsgenie,webhook,telegram,sms,whatsapp,googleChat,grafanaOncall,ntfy,msTeams,quietHours
     ");
 }
+
+#[test]
+fn empty_file_is_refused() {
+    let why = "a.yaml:1:1: the file is empty; delete it, or give it a `name`";
+    assert_eq!(problems("# nothing\n"), why);
+    let named = read_all(&[document("a.yaml", "name: a\n")]).unwrap();
+    assert!(named.resources.is_empty());
+}
