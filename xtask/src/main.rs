@@ -14,6 +14,7 @@ mod instructions;
 mod packaging;
 mod provider;
 mod reference;
+mod release;
 mod setup;
 mod shell;
 mod test;

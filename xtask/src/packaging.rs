@@ -5,6 +5,7 @@
 
 mod chart;
 mod image;
+mod libraries;
 mod rules;
 mod tar;
 mod units;
@@ -16,7 +17,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-pub(crate) use self::image::run as run_image;
+pub(crate) use self::image::{run as run_image, write_image};
+pub(crate) use self::tar::{Archive, Rights};
 use self::uses::Uses;
 use crate::{setup, shell};
 
