@@ -8,6 +8,7 @@ mod chaos;
 mod checks;
 mod codegen;
 mod compress;
+mod dist;
 mod fuzz;
 mod highlight;
 mod instructions;
@@ -43,6 +44,11 @@ usage: cargo xtask <command>
                      check the files of `packaging/`, and write or compare the list of what they use
   image --binary FILE [--into FILE]
                      build an image of the program for containers, without a daemon
+  dist [--target x86_64|aarch64]… [--binary FILE]… [--documents-from FILE] [--out FOLDER]
+                     build the program for old systems, and write a release: archives, packages,
+                     images, an SBOM, checksums and a signature
+  dist --verify [FOLDER]
+                     check a release, and install, upgrade and remove its packages
   provider install|package
                      build the Terraform provider, and install it on this machine or package a release:
                      [--into FOLDER] [--built] [--target TRIPLE]
@@ -87,6 +93,7 @@ fn run() -> Result<()> {
         ("packaging", []) => packaging::run(false),
         ("packaging", ["--check"]) => packaging::run(true),
         ("image", words) => packaging::run_image(words),
+        ("dist", words) => dist::run(words),
         ("setup", []) => setup::for_all(),
         ("tidy", []) => tidy::run(),
         ("codegen", []) => codegen::run(false),

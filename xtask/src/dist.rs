@@ -1,0 +1,198 @@
+//! `cargo xtask dist`: makes a release of the program: archives, packages, images, an SBOM, checksums and a
+//! signature. Equal programs give equal files. `check` looks into the packages, and `lifecycle` installs, upgrades
+//! and removes them in a copy of this machine.
+
+mod contents;
+mod documents;
+mod format;
+mod options;
+mod package;
+mod sbom;
+mod signature;
+mod tarball;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use self::documents::Documents;
+use self::format::Format;
+use self::options::DistOptions;
+use self::package::PackageFacts;
+use self::signature::{Signed, SigningKey};
+use crate::release::{Architecture, BuildPlan, GlibcVersion, check_glibc, sums_of};
+use crate::{packaging, setup, shell};
+
+/// Version of every crate.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The glibc of the oldest systems that run the program: Debian 10 and RHEL 8 (2018 and 2019).
+const GLIBC: GlibcVersion = GlibcVersion(2, 28);
+/// Build profile of releases (decision 0056).
+const PROFILE: &str = "dist";
+const SUMS: &str = "SHA256SUMS";
+/// Variable with the time of all files, in seconds since 1970: <https://reproducible-builds.org/specs/source-date-epoch/>
+const EPOCH: &str = "SOURCE_DATE_EPOCH";
+
+/// A program to release.
+#[derive(Debug)]
+struct Program {
+    path: PathBuf,
+    architecture: Architecture,
+}
+
+/// Makes a release by `words`.
+pub(crate) fn run(words: &[&str]) -> Result<()> {
+    let options = DistOptions::read(words)?;
+    setup::for_dist()?;
+    let key = SigningKey::from_environment()?;
+    let programs = programs(&options)?;
+    let documents = documents(&options, &programs)?;
+    let seconds = seconds()?;
+    let into = options.into.clone();
+    let into = into.unwrap_or_else(|| shell::workspace().join("target/dist-packages"));
+    empty(&into)?;
+    for program in &programs {
+        write_packages(program, &documents, seconds, &into)?;
+    }
+    let architectures: Vec<Architecture> = programs.iter().map(|it| it.architecture).collect();
+    let time = i64::try_from(seconds).context("the time of the release is too late")?;
+    let sbom = sbom::sbom(VERSION, &architectures, time)?;
+    fs::write(into.join(format!("aloft-{VERSION}.cdx.json")), format!("{sbom:#}\n"))?;
+    finish(&into, &key)
+}
+
+/// Writes the checksums of all files of a release and their signature, and lists the files.
+fn finish(into: &Path, key: &SigningKey) -> Result<()> {
+    let sums = sums_of(into, |_| true)?;
+    let file = into.join(SUMS);
+    fs::write(&file, &sums).with_context(|| format!("failed to write {}", file.display()))?;
+    let signed = key.sign(&file, &format!("aloft {VERSION}"))?;
+    println!("\n{}:", into.display());
+    for line in sums.lines() {
+        let (_, name) = line.split_once("  ").context("a checksum without a name")?;
+        println!("{:>12} bytes  {name}", fs::metadata(into.join(name))?.len());
+    }
+    match signed {
+        Signed::Yes => println!("{SUMS}.minisig signs {SUMS}, and so every file"),
+        Signed::WithoutKey => println!(
+            "Nothing is signed: set ALOFT_SIGNING_KEY or ALOFT_SIGNING_KEY_FILE to sign {SUMS}"
+        ),
+    }
+    Ok(())
+}
+
+/// Returns the programs to pack: those that exist, or one built for each target.
+fn programs(options: &DistOptions) -> Result<Vec<Program>> {
+    let mut programs = Vec::new();
+    for binary in &options.binaries {
+        // Programs run in the folder of the workspace.
+        let path = std::path::absolute(binary).context("the program has no absolute path")?;
+        let architecture = Architecture::of_program(&path)?;
+        programs.push(Program { path, architecture });
+    }
+    if programs.is_empty() {
+        for architecture in options.targets() {
+            programs.push(build(architecture)?);
+        }
+    }
+    for program in &programs {
+        check_program(program)?;
+    }
+    Ok(programs)
+}
+
+fn build(architecture: Architecture) -> Result<Program> {
+    setup::for_provider_release()?;
+    let triple = architecture.triple();
+    let plan = BuildPlan {
+        package: "aloft",
+        program: "aloft",
+        profile: PROFILE,
+        triple: &triple,
+        glibc: GLIBC,
+        names_target: true,
+    };
+    let zig = setup::zigbuild()?.context("Zig is not installed: run `cargo xtask setup`")?;
+    plan.build(Some(zig)).with_context(|| {
+        format!("failed to build for {triple}; `rustup target add {triple}` installs its library")
+    })?;
+    Ok(Program { path: plan.built("aloft")?, architecture })
+}
+
+/// Checks that a program runs on the oldest systems, and prints its size.
+fn check_program(program: &Program) -> Result<()> {
+    let Program { path, architecture } = program;
+    let found = Architecture::of_program(path)?;
+    if found != *architecture {
+        bail!("{} is for {}, not for {}", path.display(), found.name(), architecture.name());
+    }
+    let glibc = check_glibc(path, GLIBC)?;
+    let glibc = glibc.map_or_else(|| "no glibc".into(), |it| format!("glibc {it} or newer"));
+    let bytes = fs::metadata(path)?.len();
+    println!("{}: {} bytes, {}, needs {glibc}", path.display(), bytes, architecture.name());
+    Ok(())
+}
+
+/// Returns the documents that a program for this machine prints.
+fn documents(options: &DistOptions, programs: &[Program]) -> Result<Documents> {
+    let here = Architecture::of_this_machine();
+    let of_here = programs.iter().find(|it| Some(it.architecture) == here);
+    let program = options.documents_from.as_deref().or(of_here.map(|it| it.path.as_path()));
+    let program = program.context(
+        "no program runs on this machine to print completions and manual pages; name one with \
+         --documents-from FILE",
+    )?;
+    Documents::of(&std::path::absolute(program)?)
+}
+
+/// Writes the archive, the packages and the image of one program.
+fn write_packages(
+    program: &Program,
+    documents: &Documents,
+    seconds: u64,
+    into: &Path,
+) -> Result<()> {
+    let Program { path, architecture } = program;
+    let folder = format!("aloft-{VERSION}-linux-{}", architecture.name());
+    let files = contents::of_archive(path, documents)?;
+    let archive = tarball::compressed(&files, &folder, seconds)?;
+    fs::write(into.join(format!("{folder}.tar.gz")), archive)?;
+    let facts =
+        PackageFacts { version: VERSION, architecture: *architecture, glibc: GLIBC, seconds };
+    for format in Format::ALL {
+        let files = contents::of_package(path, documents, format)?;
+        let package = into.join(format.file_name(VERSION, *architecture));
+        package::write(&files, format, &facts, &package)?;
+    }
+    let image = into.join(format!("aloft-{VERSION}-image-{}.tar", architecture.debian()));
+    packaging::write_image(path, &image)?;
+    Ok(())
+}
+
+/// Returns the time of all files: that of the variable, or of the newest commit.
+fn seconds() -> Result<u64> {
+    let text = match std::env::var(EPOCH) {
+        Ok(text) => text,
+        Err(_) => shell::output("git", &["log", "-1", "--format=%ct"])
+            .with_context(|| format!("no time for the files: set {EPOCH}, or run in a clone"))?,
+    };
+    text.trim().parse().with_context(|| format!("{EPOCH} must be seconds since 1970: `{text}`"))
+}
+
+/// Creates an empty folder. Files of another release would otherwise be among the checksums.
+fn empty(folder: &Path) -> Result<()> {
+    let has_only_releases = |name: &str| name.starts_with("aloft") || name.starts_with(SUMS);
+    if let Ok(entries) = fs::read_dir(folder) {
+        for entry in entries {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if !has_only_releases(&name) {
+                bail!("{} is not a file of a release; choose another folder", path.display());
+            }
+            fs::remove_file(&path)
+                .with_context(|| format!("failed to remove {}", path.display()))?;
+        }
+    }
+    fs::create_dir_all(folder).with_context(|| format!("failed to create {}", folder.display()))
+}
