@@ -2,14 +2,19 @@
 //! signature. Equal programs give equal files. `check` looks into the packages, and `lifecycle` installs, upgrades
 //! and removes them in a copy of this machine.
 
+mod check;
 mod contents;
 mod documents;
 mod format;
+mod lifecycle;
+mod listing;
+mod machine;
 mod options;
 mod package;
 mod sbom;
 mod signature;
 mod tarball;
+mod verify;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +26,7 @@ use self::format::Format;
 use self::options::DistOptions;
 use self::package::PackageFacts;
 use self::signature::{Signed, SigningKey};
+pub(crate) use self::verify::check_packages;
 use crate::release::{Architecture, BuildPlan, GlibcVersion, check_glibc, sums_of};
 use crate::{packaging, setup, shell};
 
@@ -41,16 +47,21 @@ struct Program {
     architecture: Architecture,
 }
 
-/// Makes a release by `words`.
+/// Makes or verifies a release by `words`.
 pub(crate) fn run(words: &[&str]) -> Result<()> {
+    match words {
+        ["--check"] => return check_packages(),
+        ["--verify"] => return verify::verify(&default_folder()),
+        ["--verify", folder] => return verify::verify(&std::path::absolute(folder)?),
+        _ => {}
+    }
     let options = DistOptions::read(words)?;
     setup::for_dist()?;
     let key = SigningKey::from_environment()?;
     let programs = programs(&options)?;
     let documents = documents(&options, &programs)?;
     let seconds = seconds()?;
-    let into = options.into.clone();
-    let into = into.unwrap_or_else(|| shell::workspace().join("target/dist-packages"));
+    let into = options.into.as_deref().map_or_else(|| Ok(default_folder()), std::path::absolute)?;
     empty(&into)?;
     for program in &programs {
         write_packages(program, &documents, seconds, &into)?;
@@ -168,6 +179,10 @@ fn write_packages(
     let image = into.join(format!("aloft-{VERSION}-image-{}.tar", architecture.debian()));
     packaging::write_image(path, &image)?;
     Ok(())
+}
+
+fn default_folder() -> PathBuf {
+    shell::workspace().join("target/dist-packages")
 }
 
 /// Returns the time of all files: that of the variable, or of the newest commit.

@@ -49,6 +49,7 @@ usage: cargo xtask <command>
                      images, an SBOM, checksums and a signature
   dist --verify [FOLDER]
                      check a release, and install, upgrade and remove its packages
+  dist --check       do the same with packages of a program that does nothing
   provider install|package
                      build the Terraform provider, and install it on this machine or package a release:
                      [--into FOLDER] [--built] [--target TRIPLE]
@@ -90,8 +91,8 @@ fn run() -> Result<()> {
         ("instructions", words) => instructions::run(words),
         ("fuzz", words) => fuzz::run(words),
         ("provider", words) => provider::run(words),
-        ("packaging", []) => packaging::run(false),
-        ("packaging", ["--check"]) => packaging::run(true),
+        ("packaging", []) => packaging::run(false).and_then(|()| dist::check_packages()),
+        ("packaging", ["--check"]) => packaging::run(true).and_then(|()| dist::check_packages()),
         ("image", words) => packaging::run_image(words),
         ("dist", words) => dist::run(words),
         ("setup", []) => setup::for_all(),
