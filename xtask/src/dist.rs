@@ -50,6 +50,7 @@ struct Program {
 /// Makes or verifies a release by `words`.
 pub(crate) fn run(words: &[&str]) -> Result<()> {
     match words {
+        ["--sign", folder] => return sign_release(&std::path::absolute(folder)?),
         ["--check"] => return check_packages(),
         ["--verify"] => return verify::verify(&default_folder()),
         ["--verify", folder] => return verify::verify(&std::path::absolute(folder)?),
@@ -67,9 +68,7 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
         write_packages(program, &documents, seconds, &into)?;
     }
     let architectures: Vec<Architecture> = programs.iter().map(|it| it.architecture).collect();
-    let time = i64::try_from(seconds).context("the time of the release is too late")?;
-    let sbom = sbom::sbom(VERSION, &architectures, time)?;
-    fs::write(into.join(format!("aloft-{VERSION}.cdx.json")), format!("{sbom:#}\n"))?;
+    sbom::write(&into.join(sbom_name()), VERSION, &architectures, seconds)?;
     finish(&into, &key)
 }
 
@@ -78,19 +77,43 @@ fn finish(into: &Path, key: &SigningKey) -> Result<()> {
     let sums = sums_of(into, |_| true)?;
     let file = into.join(SUMS);
     fs::write(&file, &sums).with_context(|| format!("failed to write {}", file.display()))?;
-    let signed = key.sign(&file, &format!("aloft {VERSION}"))?;
     println!("\n{}:", into.display());
     for line in sums.lines() {
         let (_, name) = line.split_once("  ").context("a checksum without a name")?;
         println!("{:>12} bytes  {name}", fs::metadata(into.join(name))?.len());
     }
-    match signed {
+    sign(into, key)
+}
+
+/// Signs the checksums of a release if there is a key.
+fn sign(folder: &Path, key: &SigningKey) -> Result<()> {
+    match key.sign(&folder.join(SUMS), &format!("aloft {VERSION}"))? {
         Signed::Yes => println!("{SUMS}.minisig signs {SUMS}, and so every file"),
         Signed::WithoutKey => println!(
             "Nothing is signed: set ALOFT_SIGNING_KEY or ALOFT_SIGNING_KEY_FILE to sign {SUMS}"
         ),
     }
     Ok(())
+}
+
+/// Signs a release that was made without a key.
+fn sign_release(folder: &Path) -> Result<()> {
+    let key = SigningKey::from_environment()?;
+    if !key.is_given() {
+        bail!("no key signs the release: set ALOFT_SIGNING_KEY or ALOFT_SIGNING_KEY_FILE");
+    }
+    check_sums(folder)?;
+    sign(folder, &key)
+}
+
+/// Compares the files of a release with its checksums.
+fn check_sums(folder: &Path) -> Result<()> {
+    let mut sums = shell::command("sha256sum")?;
+    shell::finish(sums.args(["--check", "--strict", "--quiet", SUMS]).current_dir(folder))
+}
+
+fn sbom_name() -> String {
+    format!("aloft-{VERSION}.cdx.json")
 }
 
 /// Returns the programs to pack: those that exist, or one built for each target.
@@ -124,7 +147,10 @@ fn build(architecture: Architecture) -> Result<Program> {
         glibc: GLIBC,
         names_target: true,
     };
-    let zig = setup::zigbuild()?.context("Zig is not installed: run `cargo xtask setup`")?;
+    let mut zig = setup::zigbuild()?.context("Zig is not installed: run `cargo xtask setup`")?;
+    for secret in signature::SECRETS {
+        zig.env_remove(secret);
+    }
     plan.build(Some(zig)).with_context(|| {
         format!("failed to build for {triple}; `rustup target add {triple}` installs its library")
     })?;

@@ -49,7 +49,8 @@ usage: cargo xtask <command>
                      images, an SBOM, checksums and a signature
   dist --verify [FOLDER]
                      check a release, and install, upgrade and remove its packages
-  dist --check       do the same with packages of a program that does nothing
+  dist --sign FOLDER sign a release with the key of ALOFT_SIGNING_KEY or ALOFT_SIGNING_KEY_FILE
+  dist --check       verify packages of a program that does nothing
   provider install|package
                      build the Terraform provider, and install it on this machine or package a release:
                      [--into FOLDER] [--built] [--target TRIPLE]

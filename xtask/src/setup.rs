@@ -24,7 +24,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) use self::dist::for_dist;
+pub(crate) use self::dist::{for_dist, sbom_schemas};
 pub(crate) use self::go::for_go_code;
 use self::npm::NPM;
 pub(crate) use self::packaging::KUBERNETES_FOLDER;
@@ -369,7 +369,7 @@ mod tests {
             .chain(&go::PLUGINS)
             .chain(&go::CHECKERS)
             .chain([&terraform::TFPLUGINDOCS, &zig::ZIGBUILD, &openid::PROVIDER, &nats::SERVER])
-            .chain([&python::PROTOC, &dist::NFPM]);
+            .chain([&python::PROTOC, &dist::NFPM, &dist::ACTIONLINT, &dist::CYCLONEDX]);
         for tool in tools.iter().chain(further) {
             assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);
             assert!(

@@ -10,6 +10,7 @@ const USAGE: &str = "\
 usage: cargo xtask dist [--target x86_64|aarch64]… [--out FOLDER]
        cargo xtask dist --binary FILE… [--documents-from FILE] [--out FOLDER]
        cargo xtask dist --verify [FOLDER]
+       cargo xtask dist --sign FOLDER
        cargo xtask dist --check";
 
 /// Parsed arguments.

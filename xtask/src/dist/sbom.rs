@@ -3,18 +3,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use crate::release::Architecture;
-use crate::shell;
+use crate::{setup, shell};
 
 /// Crate of the program.
 const ROOT: &str = "aloft";
+/// Program that compares an SBOM with the schema of the format.
+const VALIDATE: &str = "xtask/src/dist/validate_sbom.py";
 
-/// Returns the SBOM of the program for these processors.
-pub(super) fn sbom(version: &str, architectures: &[Architecture], seconds: i64) -> Result<Value> {
+/// Writes the SBOM of the program for these processors to a file.
+pub(super) fn write(
+    into: &Path,
+    version: &str,
+    architectures: &[Architecture],
+    seconds: u64,
+) -> Result<()> {
+    let seconds = i64::try_from(seconds).context("the time of the release is too late")?;
     let mut arguments = vec!["metadata".to_owned(), "--format-version=1".into(), "--locked".into()];
     for architecture in architectures {
         arguments.push(format!("--filter-platform={}", architecture.triple()));
@@ -24,7 +33,16 @@ pub(super) fn sbom(version: &str, architectures: &[Architecture], seconds: i64) 
     let lock = fs::read_to_string(shell::workspace().join("Cargo.lock"))
         .context("failed to read Cargo.lock")?;
     let time = jiff::Timestamp::from_second(seconds).context("the time of the release")?;
-    describe(&metadata, &checksums(&lock)?, version, &time.to_string())
+    let sbom = describe(&metadata, &checksums(&lock)?, version, &time.to_string())?;
+    fs::write(into, format!("{sbom:#}\n"))
+        .with_context(|| format!("failed to write {}", into.display()))
+}
+
+/// Validates an SBOM by the schema of the format.
+pub(super) fn validate(file: &Path) -> Result<()> {
+    let mut python = shell::command("python3")?;
+    python.env("PYTHONPATH", shell::tools().join(setup::KUBERNETES_FOLDER));
+    shell::finish(python.arg(VALIDATE).arg(setup::sbom_schemas()).arg(file))
 }
 
 /// Checksums of the packages of registries, by name and version.

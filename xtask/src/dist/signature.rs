@@ -16,6 +16,8 @@ use crate::shell;
 const KEY: &str = "ALOFT_SIGNING_KEY";
 const KEY_FILE: &str = "ALOFT_SIGNING_KEY_FILE";
 const PASSWORD: &str = "ALOFT_SIGNING_PASSWORD";
+/// Those with secrets, which no build script of a library may read.
+pub(super) const SECRETS: [&str; 2] = [KEY, PASSWORD];
 
 /// Where the secret key is, and its password.
 #[derive(Default)]
@@ -46,6 +48,16 @@ impl SigningKey {
             bail!("{KEY} and {KEY_FILE} both name a key; unset one");
         }
         Ok(found)
+    }
+
+    /// Names a file with a key without a password.
+    pub(super) fn from_file(file: PathBuf) -> Self {
+        Self { key: None, file: Some(file), password: String::new() }
+    }
+
+    /// Returns whether a variable names a key.
+    pub(super) fn is_given(&self) -> bool {
+        self.key.is_some() || self.file.is_some()
     }
 
     /// Writes the signature of a file next to it, with the ending `.minisig`. The trusted comment is part of what
@@ -87,5 +99,34 @@ impl SigningKey {
             );
         }
         Ok(Signed::Yes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder_with_sums() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let sums = folder.path().join("SHA256SUMS");
+        std::fs::write(&sums, "0  a\n").unwrap();
+        (folder, sums)
+    }
+
+    #[test]
+    fn without_key_nothing_is_signed() {
+        let (folder, sums) = folder_with_sums();
+        let signed = SigningKey::default().sign(&sums, "aloft").unwrap();
+        assert_eq!(signed, Signed::WithoutKey);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn missing_key_file_is_named() {
+        let (folder, sums) = folder_with_sums();
+        let file = Some(folder.path().join("gone"));
+        let key = SigningKey { file, ..SigningKey::default() };
+        let refused = key.sign(&sums, "aloft").unwrap_err().to_string();
+        assert!(refused.contains("gone, which is not a file"), "{refused}");
     }
 }

@@ -13,7 +13,8 @@ use super::format::Format;
 use super::lifecycle::{self, Upgrade};
 use super::machine::Machine;
 use super::package::{self, PackageFacts};
-use super::{GLIBC, SUMS, VERSION, check, tarball};
+use super::signature::SigningKey;
+use super::{GLIBC, VERSION, check, sbom, tarball};
 use crate::release::Architecture;
 use crate::{setup, shell};
 
@@ -21,12 +22,17 @@ use crate::{setup, shell};
 const OLDER: &str = "0.0.1";
 /// Time of the files in packages that are no release.
 const SECONDS: u64 = 1_000_000_000;
+/// Workflow that makes a release.
+const WORKFLOW: &str = ".github/workflows/release.yml";
 /// A program that does nothing, in place of one that takes minutes to build.
 const STAND_IN: &str = "int main(void) { return 0; }\n";
 
-/// Packs a small program, checks what is in the packages, and installs them if this machine permits it.
+/// Packs a small program, checks what is in the packages, and installs them if this machine permits it. Checks the
+/// workflow of releases, too.
 pub(crate) fn check_packages() -> Result<()> {
     setup::for_dist()?;
+    shell::run("actionlint", &[WORKFLOW])?;
+    check_signature()?;
     let folder = tempfile::tempdir()?;
     let packed = StandIn::build(folder.path())?;
     let archive = || {
@@ -36,6 +42,9 @@ pub(crate) fn check_packages() -> Result<()> {
     if archive()? != archive()? {
         bail!("two archives of the same program differ");
     }
+    let sbom = folder.path().join(super::sbom_name());
+    sbom::write(&sbom, VERSION, &Architecture::ALL, SECONDS)?;
+    sbom::validate(&sbom)?;
     let obstacle = Machine::obstacle()?;
     for format in Format::ALL {
         let newer = packed.write(format, VERSION, folder.path())?;
@@ -57,14 +66,25 @@ pub(crate) fn check_packages() -> Result<()> {
     Ok(())
 }
 
+/// Signs a file with a new key, and verifies the signature.
+fn check_signature() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (public, secret, file) = (path("public"), path("secret"), folder.path().join("file"));
+    fs::write(&file, "text")?;
+    shell::output("minisign", &["-G", "-W", "-p", &public, "-s", &secret])?;
+    SigningKey::from_file(secret.into()).sign(&file, "aloft")?;
+    shell::run("minisign", &["-V", "-q", "-p", &public, "-m", &file.display().to_string()])
+}
+
 /// Verifies a release in a folder: checksums, contents, and the life of the packages for this machine.
 pub(super) fn verify(folder: &Path) -> Result<()> {
     setup::for_dist()?;
     if let Some(obstacle) = Machine::obstacle()? {
         bail!("cannot install the packages: {obstacle}");
     }
-    let mut sums = shell::command("sha256sum")?;
-    shell::finish(sums.args(["--check", "--strict", SUMS]).current_dir(folder))?;
+    super::check_sums(folder)?;
+    sbom::validate(&folder.join(super::sbom_name()))?;
     let mut verified = 0;
     for architecture in Architecture::ALL {
         let name = format!("aloft-{VERSION}-linux-{}", architecture.name());
