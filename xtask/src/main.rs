@@ -67,7 +67,7 @@ usage: cargo xtask <command>
   licences           check licences, bans and sources of all dependencies
   advisories         check dependencies for known vulnerabilities (RustSec)
   checks             fmt, lint, codegen --check, docs --check, provider docs --check, proto, openapi,
-                     packaging --check, tidy, licences, advisories and instructions, in this order
+                     packaging --check, dist --check, tidy, licences, advisories and instructions, in this order
   ci                 checks, then test";
 
 fn main() -> ExitCode {

@@ -30,7 +30,7 @@ impl Documents {
             Ok(script.into_bytes())
         };
         let folder = tempfile::tempdir()?;
-        shell::output(&program, &["man", &folder.path().display().to_string()])?;
+        shell::output(&program, &["man", "--into", &folder.path().display().to_string()])?;
         let mut pages = BTreeMap::new();
         for entry in fs::read_dir(folder.path())? {
             let path = entry?.path();

@@ -15,19 +15,19 @@ use crate::shell;
 const START: &str = r#"
 set -e
 mount -t tmpfs tmpfs "$1"
-mkdir "$1/upper" "$1/work" "$1/root"
-mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
-mount --rbind /dev "$1/root/dev"
-mount -t tmpfs tmpfs "$1/root/run"
-mkdir -p "$1/root/run/systemd/system" "$1/root/packages"
+mkdir "$1/upper" "$1/work" "$1/copy"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/copy"
+mount --rbind /dev "$1/copy/dev"
+mount -t tmpfs tmpfs "$1/copy/run"
+mkdir -p "$1/copy/run/systemd/system" "$1/copy/packages"
 # Without this file, dpkg does not read all manual pages again after each step.
-rm -f "$1/root/var/lib/man-db/auto-update" "$1/root/usr/sbin/policy-rc.d" "$1/root/usr/bin/systemctl" "$1/root/bin/systemctl"
-cat >"$1/root/usr/bin/systemctl" <<'END'
+rm -f "$1/copy/var/lib/man-db/auto-update" "$1/copy/usr/sbin/policy-rc.d" "$1/copy/usr/bin/systemctl" "$1/copy/bin/systemctl"
+cat >"$1/copy/usr/bin/systemctl" <<'END'
 #!/bin/sh
 echo "$*" >>/packages/systemctl
 case "$*" in *try-restart*) ! test -e /packages/fail-try-restart ;; esac
 END
-chmod 755 "$1/root/usr/bin/systemctl"
+chmod 755 "$1/copy/usr/bin/systemctl"
 echo ready
 cat >/dev/null
 "#;
@@ -116,7 +116,7 @@ impl Machine {
     }
 
     fn command(&self, line: &str) -> Result<Command> {
-        let root = self.folder.path().join("root");
+        let root = self.folder.path().join("copy");
         let mut command = shell::command("nsenter")?;
         command.args(["--target", &self.holder.id().to_string(), "--mount", "chroot"]);
         command.arg(root).args(["sh", "-c", line]);

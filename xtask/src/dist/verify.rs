@@ -20,7 +20,7 @@ use crate::{setup, shell};
 
 /// Version of the package that is upgraded.
 const OLDER: &str = "0.0.1";
-/// Time of the files in packages that are no release.
+/// Time of the files in packages of checks.
 const SECONDS: u64 = 1_000_000_000;
 /// Workflow that makes a release.
 const WORKFLOW: &str = ".github/workflows/release.yml";

@@ -24,13 +24,19 @@ fn first_monitor_examples_have_promised_length() {
     }
 }
 
-// issue 8, point 4: "the two commands"
+// issue 20, point 1: "The README starts with installing a package, then building from source"; issue 8, point 4:
+// "the two commands"
 #[test]
-fn readme_begins_with_the_two_commands() {
-    let blocks = Document::read("README.md").blocks();
-    let commands: Vec<_> =
-        blocks[0].text.lines().map(|line| line.split('#').next().unwrap().trim()).collect();
-    assert_eq!(commands, ["cargo run --release -- serve --demo", "cargo xtask test"]);
+fn readme_begins_with_package_then_source() {
+    let document = Document::read("README.md");
+    assert_eq!(document.anchors()[1], "install");
+    let commands = |block: &Block| -> Vec<String> {
+        let lines = block.text.lines().map(|line| line.split('#').next().unwrap().trim());
+        lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    let blocks = document.blocks();
+    assert_eq!(commands(&blocks[0]), ["aloft serve --demo"]);
+    assert_eq!(commands(&blocks[1]), ["cargo run --release -- serve --demo", "cargo xtask test"]);
 }
 
 #[test]
