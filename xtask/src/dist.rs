@@ -198,7 +198,7 @@ fn write_packages(
     let facts =
         PackageFacts { version: VERSION, architecture: *architecture, glibc: GLIBC, seconds };
     for format in Format::ALL {
-        let files = contents::of_package(path, documents, format)?;
+        let files = contents::of_package(path, documents, format, &facts.debian_changelog()?)?;
         let package = into.join(format.file_name(VERSION, *architecture));
         package::write(&files, format, &facts, &package)?;
     }

@@ -64,7 +64,7 @@ fn uncommented(text: &str, assigns: &str) -> String {
     let lines = text.lines().map(|line| line.strip_prefix("# ").unwrap_or(line));
     let assignments =
         lines.filter(|line| line.split_once(assigns).is_some_and(|(name, _)| is_name(name)));
-    assignments.map(|line| format!("{line}\n")).collect()
+    assignments.fold(String::new(), |text, line| text + line + "\n")
 }
 
 /// Checks the compose file, and the secrets that its script creates.

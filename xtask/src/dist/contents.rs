@@ -86,6 +86,7 @@ pub(super) fn of_package(
     program: &Path,
     documents: &Documents,
     format: Format,
+    debian_changelog: &str,
 ) -> Result<Vec<PackedFile>> {
     let share =
         |path: &str, bytes: Vec<u8>| PackedFile::new(format!("usr/share/{path}"), 0o644, bytes);
@@ -115,6 +116,8 @@ pub(super) fn of_package(
         Format::Deb => {
             files.push(share("doc/aloft/copyright", read("packaging/linux/deb/copyright")?));
             files.push(share("doc/aloft/changelog.gz", gzip(&read("CHANGELOG.md")?)?));
+            let changelog = gzip(debian_changelog.as_bytes())?;
+            files.push(share("doc/aloft/changelog.Debian.gz", changelog));
         }
         Format::Rpm => {
             let licence = share("licenses/aloft/LICENSE", read("LICENSE")?);
@@ -166,7 +169,7 @@ mod tests {
     fn units_of_packages_start_the_packaged_program() {
         let program = std::env::current_exe().unwrap();
         for format in Format::ALL {
-            let files = of_package(&program, &documents(), format).unwrap();
+            let files = of_package(&program, &documents(), format, "").unwrap();
             for name in UNITS {
                 let unit = find(&files, &format!("usr/lib/systemd/system/{name}"));
                 let text = String::from_utf8(unit.bytes.clone()).unwrap();
@@ -182,7 +185,7 @@ mod tests {
     #[test]
     fn secrets_are_readable_by_root_only() {
         let program = std::env::current_exe().unwrap();
-        let files = of_package(&program, &documents(), Format::Deb).unwrap();
+        let files = of_package(&program, &documents(), Format::Deb, "").unwrap();
         let secrets = find(&files, "etc/aloft/secrets");
         assert_eq!((secrets.mode, secrets.kind), (0o600, FileKind::Settings));
     }

@@ -13,11 +13,12 @@ use super::format::{Format, RELEASE};
 use crate::release::{Architecture, GlibcVersion};
 use crate::shell;
 
-/// Shown by package managers. An address of the project replaces it as soon as one exists.
+/// Shown by package managers, and in the changelog of Debian. An address of the project replaces it as soon as one exists.
 const MAINTAINER: &str = "Aloft <aloft@localhost>";
 const SUMMARY: &str = "uptime monitoring: checks, alerts and status pages";
-const DESCRIPTION: &str = "Runs HTTP, TCP and DNS checks from regions, sends alerts and publishes status pages.\n\
-     One program is the server, a probe and the command line.";
+const DESCRIPTION: &str = "\
+Runs HTTP, TCP and DNS checks from regions, sends alerts and publishes
+status pages. One program is the server, a probe and the command line.";
 /// Facts about a package beside its files.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PackageFacts<'a> {
@@ -27,6 +28,20 @@ pub(super) struct PackageFacts<'a> {
     pub(super) glibc: GlibcVersion,
     /// Time of all files in seconds since 1970.
     pub(super) seconds: u64,
+}
+
+impl PackageFacts<'_> {
+    /// Returns the changelog that Debian requires, which names the one of the project.
+    pub(super) fn debian_changelog(&self) -> Result<String> {
+        let seconds = i64::try_from(self.seconds).context("the time of the release is too late")?;
+        let time = jiff::Timestamp::from_second(seconds).context("the time of the release")?;
+        let time = jiff::fmt::rfc2822::to_string(&time.to_zoned(jiff::tz::TimeZone::UTC))?;
+        Ok(format!(
+            "aloft ({}-{RELEASE}) stable; urgency=medium\n\n  * changelog.gz lists the changes.\n\n \
+             -- {MAINTAINER}  {time}\n",
+            self.version
+        ))
+    }
 }
 
 /// Writes a package to a file.

@@ -1,5 +1,5 @@
 //! The list of the libraries in the program (SBOM) with their licences, from what cargo resolved.
-//! Format: CycloneDX 1.6, <https://cyclonedx.org/docs/1.6/json/>
+//! Format: `CycloneDX` 1.6, <https://cyclonedx.org/docs/1.6/json/>
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

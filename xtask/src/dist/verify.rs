@@ -54,7 +54,7 @@ pub(crate) fn check_packages() -> Result<()> {
         if fs::read(&newer)? != fs::read(&again)? {
             bail!("two packages of the same program differ: {}", newer.display());
         }
-        let files = contents::of_package(&packed.program, &packed.documents, format)?;
+        let files = contents::of_package(&packed.program, &packed.documents, format, "")?;
         check::check(&newer, format, &files)?;
         if let Some(obstacle) = &obstacle {
             println!("{} was not installed: {obstacle}", newer.display());
@@ -119,7 +119,7 @@ fn verify_programs(folder: &Path, name: &str, architecture: Architecture) -> Res
     let documents = unpacked_documents(&root)?;
     for format in Format::ALL {
         let newer = folder.join(format.file_name(VERSION, architecture));
-        let files = contents::of_package(&program, &documents, format)?;
+        let files = contents::of_package(&program, &documents, format, "")?;
         check::check(&newer, format, &files)?;
         if is_of_here {
             let older = StandIn::build(unpacked.path())?.write(format, OLDER, unpacked.path())?;
@@ -172,8 +172,9 @@ impl StandIn {
     /// Writes a package with this version, and returns its path.
     fn write(&self, format: Format, version: &str, folder: &Path) -> Result<PathBuf> {
         let architecture = self.architecture;
-        let files = contents::of_package(&self.program, &self.documents, format)?;
         let facts = PackageFacts { version, architecture, glibc: GLIBC, seconds: SECONDS };
+        let changelog = facts.debian_changelog()?;
+        let files = contents::of_package(&self.program, &self.documents, format, &changelog)?;
         let package = folder.join(format.file_name(version, architecture));
         package::write(&files, format, &facts, &package)?;
         Ok(package)
