@@ -125,10 +125,12 @@ fn programs(options: &DistOptions) -> Result<Vec<Program>> {
         let architecture = Architecture::of_program(&path)?;
         programs.push(Program { path, architecture });
     }
-    if programs.is_empty() {
-        for architecture in options.targets() {
-            programs.push(build(architecture)?);
-        }
+    let targets = if programs.is_empty() { options.targets() } else { Vec::new() };
+    // Builds take long, so everything else that can be missing is checked before.
+    options.check_documents()?;
+    targets.iter().try_for_each(|target| packaging::check_libraries(*target))?;
+    for architecture in targets {
+        programs.push(build(architecture)?);
     }
     for program in &programs {
         check_program(program)?;
@@ -176,10 +178,7 @@ fn documents(options: &DistOptions, programs: &[Program]) -> Result<Documents> {
     let here = Architecture::of_this_machine();
     let of_here = programs.iter().find(|it| Some(it.architecture) == here);
     let program = options.documents_from.as_deref().or(of_here.map(|it| it.path.as_path()));
-    let program = program.context(
-        "no program runs on this machine to print completions and manual pages; name one with \
-         --documents-from FILE",
-    )?;
+    let program = program.context(options::NO_DOCUMENTS)?;
     Documents::of(&std::path::absolute(program)?)
 }
 

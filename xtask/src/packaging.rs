@@ -18,6 +18,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 pub(crate) use self::image::{run as run_image, write_image};
+pub(crate) use self::libraries::check_libraries;
 pub(crate) use self::tar::{Archive, Rights};
 use self::uses::Uses;
 use crate::{setup, shell};

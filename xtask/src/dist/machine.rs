@@ -28,6 +28,9 @@ echo "$*" >>/packages/systemctl
 case "$*" in *try-restart*) ! test -e /packages/fail-try-restart ;; esac
 END
 chmod 755 "$1/copy/usr/bin/systemctl"
+# An installation on the machine itself must not matter.
+chroot "$1/copy" sh -c 'dpkg --purge aloft; rpm --erase aloft; userdel aloft; groupdel aloft' >/dev/null 2>&1 || true
+rm -rf "$1/copy/etc/aloft" "$1/copy/var/lib/aloft" "$1/copy/packages/systemctl"
 echo ready
 cat >/dev/null
 "#;

@@ -13,6 +13,10 @@ usage: cargo xtask dist [--target x86_64|aarch64]… [--out FOLDER]
        cargo xtask dist --sign FOLDER
        cargo xtask dist --check";
 
+/// Message without a program that runs on this machine.
+pub(super) const NO_DOCUMENTS: &str = "no program runs on this machine to print completions and manual pages; name one with \
+     --documents-from FILE";
+
 /// Parsed arguments.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct DistOptions {
@@ -43,6 +47,16 @@ impl DistOptions {
         Ok(options)
     }
 
+    /// Checks that a program to build will run on this machine, or that another one prints the documents.
+    pub(super) fn check_documents(&self) -> Result<()> {
+        let builds_here =
+            Architecture::of_this_machine().is_some_and(|it| self.targets().contains(&it));
+        if self.binaries.is_empty() && self.documents_from.is_none() && !builds_here {
+            bail!(NO_DOCUMENTS);
+        }
+        Ok(())
+    }
+
     /// Returns what to build: the given targets, or all.
     pub(super) fn targets(&self) -> Vec<Architecture> {
         let mut targets = self.targets.clone();
@@ -64,6 +78,17 @@ mod tests {
         assert_eq!(DistOptions::read(&[]).unwrap().targets(), Architecture::ALL);
         let given = ["--target", "aarch64", "--target", "aarch64"];
         assert_eq!(DistOptions::read(&given).unwrap().targets(), [Architecture::Aarch64]);
+    }
+
+    #[test]
+    fn foreign_target_needs_another_program() {
+        let foreign = Architecture::ALL.into_iter();
+        let foreign = foreign.filter(|it| Some(*it) != Architecture::of_this_machine());
+        let words = ["--target", foreign.map(Architecture::name).next().unwrap()];
+        let refused = DistOptions::read(&words).unwrap().check_documents().unwrap_err();
+        assert!(refused.to_string().contains("--documents-from"), "{refused}");
+        let words = [&words[..], &["--documents-from", "aloft"]].concat();
+        assert!(DistOptions::read(&words).unwrap().check_documents().is_ok());
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(super) fn libraries(binary: &Path, architecture: Architecture) -> Result<Vec
     if needed.is_empty() {
         return Ok(Vec::new());
     }
-    let (folder, package) = foreign_folder(architecture);
+    let folder = foreign_folder(architecture);
     let loader = loader(architecture);
     let loader_name = loader.rsplit('/').next().unwrap_or(loader).to_owned();
     needed.retain(|name| *name != loader_name);
@@ -41,16 +41,32 @@ pub(super) fn libraries(binary: &Path, architecture: Architecture) -> Result<Vec
         let path = format!("lib/{}-linux-gnu/{name}", architecture.name());
         found.push(Library { file: folder.join(name), path });
     }
-    if let Some(missing) = found.iter().find(|it| !it.file.is_file()) {
-        bail!("{} not found; install Debian's package `{package}`", missing.file.display());
-    }
+    found.iter().try_for_each(|library| check_exists(&library.file, architecture))?;
     Ok(found)
 }
 
-/// Returns the folder of the libraries of another processor, and Debian's package with them.
-fn foreign_folder(architecture: Architecture) -> (PathBuf, String) {
-    let folder = format!("/usr/{}-linux-gnu/lib", architecture.name());
-    (folder.into(), format!("libc6-{}-cross", architecture.debian()))
+/// Checks that this machine has the libraries of a processor, before a program is built for it.
+pub(crate) fn check_libraries(architecture: Architecture) -> Result<()> {
+    if Architecture::of_this_machine() == Some(architecture) {
+        return Ok(());
+    }
+    check_exists(&foreign_folder(architecture).join("libc.so.6"), architecture)
+}
+
+fn check_exists(library: &Path, architecture: Architecture) -> Result<()> {
+    if library.is_file() {
+        return Ok(());
+    }
+    bail!(
+        "{} not found; install Debian's package `libc6-{}-cross`",
+        library.display(),
+        architecture.debian()
+    )
+}
+
+/// Returns the folder in which Debian has the libraries of another processor.
+fn foreign_folder(architecture: Architecture) -> PathBuf {
+    format!("/usr/{}-linux-gnu/lib", architecture.name()).into()
 }
 
 /// Returns the path of the loader of programs, which each program contains.
