@@ -108,6 +108,9 @@ fn sign_release(folder: &Path) -> Result<()> {
 
 /// Compares the files of a release with its checksums.
 fn check_sums(folder: &Path) -> Result<()> {
+    if !folder.join(SUMS).is_file() {
+        bail!("{} has no {SUMS}; `cargo xtask dist` makes a release", folder.display());
+    }
     let mut sums = shell::command("sha256sum")?;
     shell::finish(sums.args(["--check", "--strict", "--quiet", SUMS]).current_dir(folder))
 }
@@ -220,19 +223,40 @@ fn seconds() -> Result<u64> {
     text.trim().parse().with_context(|| format!("{EPOCH} must be seconds since 1970: `{text}`"))
 }
 
-/// Creates an empty folder. Files of another release would otherwise be among the checksums.
+/// Creates an empty folder. Files of another release would otherwise be among the checksums. Removes nothing if
+/// one file is not of a release.
 fn empty(folder: &Path) -> Result<()> {
-    let has_only_releases = |name: &str| name.starts_with("aloft") || name.starts_with(SUMS);
-    if let Ok(entries) = fs::read_dir(folder) {
-        for entry in entries {
-            let path = entry?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if !has_only_releases(&name) {
-                bail!("{} is not a file of a release; choose another folder", path.display());
-            }
-            fs::remove_file(&path)
-                .with_context(|| format!("failed to remove {}", path.display()))?;
-        }
+    let is_of_release = |name: &str| name.starts_with("aloft") || name.starts_with(SUMS);
+    fs::create_dir_all(folder).with_context(|| format!("failed to create {}", folder.display()))?;
+    let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let paths = entries.collect::<Result<Vec<PathBuf>, std::io::Error>>()?;
+    let name_of = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    if let Some(other) = paths.iter().find(|path| !path.is_file() || !is_of_release(&name_of(path)))
+    {
+        bail!("{} is not a file of a release; choose another folder", other.display());
     }
-    fs::create_dir_all(folder).with_context(|| format!("failed to create {}", folder.display()))
+    for path in paths {
+        fs::remove_file(&path).with_context(|| format!("failed to remove {}", path.display()))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folder_with_other_files_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        for name in ["aloft_1.deb", SUMS, "notes.txt"] {
+            fs::write(file(name), "").unwrap();
+        }
+        let refused = empty(folder.path()).unwrap_err().to_string();
+        assert!(refused.contains("notes.txt is not a file of a release"), "{refused}");
+        assert!(file("aloft_1.deb").is_file() && file(SUMS).is_file());
+        fs::remove_file(file("notes.txt")).unwrap();
+        empty(folder.path()).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 }
