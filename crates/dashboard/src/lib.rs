@@ -29,6 +29,7 @@
 mod access;
 mod account;
 mod assets;
+mod attempts;
 mod audit;
 mod authenticator_app;
 mod backend;

@@ -92,6 +92,7 @@ pub(super) const CHAPTERS: &[Chapter] = &[
             "reference/member.v1.md",
             "reference/api_key.v1.md",
             "reference/audit.v1.md",
+            "reference/configuration.v1.md",
         ],
     },
     Chapter {

@@ -90,6 +90,22 @@ async fn title_is_enough_for_a_page() {
     assert!(ada.get("/w/acme/pages").await.text().contains("/status/acme-status"));
 }
 
+#[tokio::test]
+async fn refused_monitor_of_many_is_counted() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let page = a_page(&ada, "Acme").await;
+    let shop = a_monitor(&server, "Shop").await;
+    let path = format!("{page}/monitors");
+    let fields = [("monitor", shop.as_str()), ("monitor", "mon_unknown")];
+    let added = ada.post(&path, &fields).await;
+    assert_eq!(added.location().as_deref(), Some(path.as_str()), "{added}");
+    let list = ada.get(&path).await.text();
+    assert!(list.contains("1 of 2 monitors were added. "), "{list}");
+    assert!(list.contains("class=\"toast refusal\""), "{list}");
+    assert_eq!(order(&server, &page).await, "Shop");
+}
+
 // issue 18, point 5: "order components and groups by drag and by keyboard"
 #[tokio::test]
 async fn buttons_and_layouts_order_the_page() {
@@ -115,7 +131,9 @@ async fn buttons_and_layouts_order_the_page() {
         (format!("{}:up", id("b")), "b d c a"),
     ] {
         let moved = ada.post(&format!("{page}/order"), &[("move", &step)]).await;
-        assert_eq!(moved.location().as_deref(), Some(page.as_str()), "{moved}");
+        let (moved_id, direction) = step.rsplit_once(':').unwrap();
+        let button = format!("{page}#{direction}-{moved_id}");
+        assert_eq!(moved.location(), Some(button), "{moved}");
         assert_eq!(order(&server, &page).await, expected, "{step}");
     }
     let layout = [id("d"), group.clone(), inside("b"), id("a"), id("c")];
@@ -280,6 +298,15 @@ async fn components_are_ordered_by_drag_and_by_keyboard() {
     tab.press("Enter").await;
     tab.until(&is_first("b")).await;
     assert_eq!(order(&server, &page).await, "b c a d");
+    // The button keeps the focus, so the next press moves the same component.
+    let focused = format!("document.activeElement.id == 'up-{}'", id("b"));
+    tab.until(&focused).await;
+    tab.evaluate(&format!("document.getElementById('down-{}').focus()", id("b"))).await;
+    for expected in ["c b a d", "c a b d"] {
+        tab.press("Enter").await;
+        until(async || (order(&server, &page).await == expected).then_some(())).await;
+        tab.until(&format!("document.activeElement.id == 'down-{}'", id("b"))).await;
+    }
     assert_eq!(tab.errors().await, NOTHING);
 }
 
