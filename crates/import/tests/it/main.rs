@@ -1,0 +1,8 @@
+//! Imports from real sources: databases that the peers' own programs wrote, and answers in the shapes that
+//! their interfaces have.
+
+#![expect(clippy::unwrap_used, reason = "clippy takes helpers of tests for product code")]
+
+mod gatus;
+mod kuma;
+mod support;
