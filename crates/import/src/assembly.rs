@@ -53,7 +53,7 @@ struct ChannelPart {
     entry: usize,
 }
 
-/// What an importer has read so far.
+/// The resources of an importer so far.
 #[derive(Default)]
 pub(crate) struct Assembly {
     monitors: Vec<Keyed<MonitorDraft>>,

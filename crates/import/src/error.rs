@@ -1,4 +1,4 @@
-//! Reasons for which a source cannot be read at all. What single objects lose is in the preview.
+//! Reasons for which a source cannot be read at all. The preview has the losses of single objects.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -15,8 +15,8 @@ use std::path::Path;
 use crate::ImportError;
 use crate::assembly::Assembly;
 use crate::history::History;
+use crate::peer::{Environment, Reading};
 use crate::record::Record;
-use crate::source::{Environment, Reading};
 
 /// Reads a file, or all YAML files of a folder.
 pub(crate) fn read(path: &Path, environment: Environment<'_>) -> Result<Reading, ImportError> {
@@ -38,5 +38,5 @@ pub(crate) fn read(path: &Path, environment: Environment<'_>) -> Result<Reading,
     }
     alerting.import(&mut assembly);
     others::import(config, members, &mut assembly);
-    Ok(Reading { assembly, history: History::Nothing })
+    Ok(Reading { assembly, history: History::Incidents(Vec::new()) })
 }

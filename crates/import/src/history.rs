@@ -6,9 +6,6 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::configuration::Configuration;
-use crate::{ImportError, Peer, kuma};
-
 /// Version of the shape. It grows if a program that reads it must change.
 pub const HISTORY_VERSION: u32 = 1;
 
@@ -22,14 +19,11 @@ pub struct HistoryTotals {
 }
 
 /// Past data of a source.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) enum History {
-    /// The source has none.
-    #[default]
-    Nothing,
     /// The heartbeats of a database of Uptime Kuma, read only when they are written.
     Heartbeats { database: PathBuf, incidents: Vec<PastIncident> },
-    /// Incidents.
+    /// Incidents only, if any.
     Incidents(Vec<PastIncident>),
 }
 
@@ -71,6 +65,23 @@ pub(crate) struct PastIncident {
     pub(crate) updates: Vec<PastUpdate>,
 }
 
+impl PastIncident {
+    /// Creates an incident that lasted from its first update to the one that resolved it.
+    pub(crate) fn new(page: &str, title: String, updates: Vec<PastUpdate>) -> Self {
+        let ends = ["resolved", "completed", "postmortem"];
+        let is_end = |update: &&PastUpdate| {
+            update.status.as_deref().is_some_and(|word| ends.contains(&word))
+        };
+        Self {
+            page: page.to_owned(),
+            title,
+            started_at: updates.first().and_then(|update| update.at.clone()),
+            resolved_at: updates.iter().find(is_end).and_then(|update| update.at.clone()),
+            updates,
+        }
+    }
+}
+
 /// An update of an incident.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct PastUpdate {
@@ -91,32 +102,10 @@ pub(crate) struct PastImpact {
     pub(crate) impact: String,
 }
 
-impl History {
-    pub(crate) fn write(
-        &self,
-        peer: Peer,
-        configuration: &Configuration,
-        out: &mut dyn Write,
-    ) -> Result<HistoryTotals, ImportError> {
-        let mut totals = HistoryTotals::default();
-        let source = peer.word();
-        let header = Line::Header { format: "aloft-history", version: HISTORY_VERSION, source };
-        push(out, &header).map_err(ImportError::History)?;
-        let incidents = match self {
-            Self::Nothing => &[][..],
-            Self::Heartbeats { database, incidents } => {
-                let keys = &configuration.monitor_keys;
-                kuma::write_heartbeats(database, keys, out, &mut totals)?;
-                incidents
-            }
-            Self::Incidents(incidents) => incidents,
-        };
-        for incident in incidents {
-            push(out, &Line::Incident(incident)).map_err(ImportError::History)?;
-            totals.incidents += 1;
-        }
-        out.flush().map_err(ImportError::History)?;
-        Ok(totals)
+impl Line<'static> {
+    /// Creates the first line.
+    pub(crate) const fn header(source: &'static str) -> Self {
+        Self::Header { format: "aloft-history", version: HISTORY_VERSION, source }
     }
 }
 

@@ -34,12 +34,15 @@ pub(crate) fn parse(path: &Path, text: &str) -> Result<Value, ImportError> {
     if text.trim().is_empty() {
         return Err(ImportError::unusable(path, "is empty", "save the answer again"));
     }
-    serde_json::from_str(text).map_err(|error| {
-        let whole = error.to_string();
-        let problem = whole.split(" at line ").next().unwrap_or(&whole).to_owned();
-        let (line, column) = (error.line(), error.column());
-        ImportError::Syntax { path: path.to_owned(), line, column, problem }
-    })
+    serde_json::from_str(text).map_err(|error| syntax(path, &error))
+}
+
+/// Creates the error of a text that is not JSON.
+pub(crate) fn syntax(path: &Path, error: &serde_json::Error) -> ImportError {
+    let whole = error.to_string();
+    let problem = whole.split(" at line ").next().unwrap_or(&whole).to_owned();
+    let (line, column) = (error.line(), error.column());
+    ImportError::Syntax { path: path.to_owned(), line, column, problem }
 }
 
 fn lines_before(bytes: &[u8], end: usize) -> usize {

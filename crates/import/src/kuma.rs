@@ -19,8 +19,8 @@ pub(crate) use heartbeats::write_heartbeats;
 use crate::ImportError;
 use crate::assembly::Assembly;
 use crate::history::History;
+use crate::peer::Reading;
 use crate::record::Record;
-use crate::source::Reading;
 
 /// Rows of the tables that an import reads.
 #[derive(Default)]
@@ -76,7 +76,7 @@ pub(crate) fn read(path: &Path) -> Result<Reading, ImportError> {
     let history = if is_database {
         History::Heartbeats { database: path.to_owned(), incidents }
     } else {
-        History::Nothing
+        History::Incidents(Vec::new())
     };
     Ok(Reading { assembly, history })
 }

@@ -2,15 +2,18 @@
 //! file of `aloft apply`. Without network access: the command line reads interfaces over HTTPS.
 //!
 //! In reading order:
-//! - Sources: `record` is an object of a source, `json` and `yaml` read files into values.
+//! - Sources: `record` is an object of a source, `json` and `yaml` read files into values, and
+//!   `saved` reads saved answers of interfaces.
 //! - Conversion: `convert` has the conversions that importers share, `repair` makes drafts valid, `text`
-//!   makes names and keys, `channel` has drafts of channels, and `preview` notes what changes and what is impossible.
+//!   makes names and keys, `channel` and `page` have parts of channels and pages, and `preview` notes what changes and what is impossible.
 //! - Result: `assembly` collects and validates resources, `configuration` is the file, `draft_node` and
 //!   `node` write it, and `secrets` replaces secrets by names of environment variables.
-//! - Peers: `kuma`, `gatus`. `source` selects one.
+//! - Peers: `peer` lists them, and `source` selects one of `kuma`, `gatus`, `openstatus`, `better_stack`,
+//!   `uptimerobot` and `statuspage`.
 //! - `history` writes past results and incidents. `error` has the reasons for a failure.
 
 mod assembly;
+mod better_stack;
 mod channel;
 mod configuration;
 mod convert;
@@ -21,16 +24,23 @@ mod history;
 mod json;
 mod kuma;
 mod node;
+mod openstatus;
+mod page;
+mod peer;
 mod preview;
 mod record;
 mod repair;
+mod saved;
 mod secrets;
 mod source;
+mod statuspage;
 mod text;
+mod uptimerobot;
 mod yaml;
 
 pub use error::ImportError;
 pub use history::{HISTORY_VERSION, HistoryTotals};
+pub use peer::{Environment, Peer};
 pub use preview::{Change, Entry, Loss, ObjectKind, Outcome, Preview, Totals};
 pub use secrets::SecretStyle;
-pub use source::{Environment, Import, Peer, Written, read};
+pub use source::{Import, Written, read, read_answers};

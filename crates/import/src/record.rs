@@ -24,6 +24,12 @@ impl Record {
         }
     }
 
+    /// Returns the object with another field.
+    pub(crate) fn with(mut self, name: &str, value: Value) -> Self {
+        self.fields.insert(name.to_owned(), value);
+        self
+    }
+
     /// Returns whether the field has a value.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.get(name).is_some_and(|value| !is_unset(value))

@@ -77,7 +77,7 @@ impl Secrets {
         self.references.insert(text.to_owned(), NamedSecret { name: name.to_owned(), value });
     }
 
-    /// Returns the variable that replaces `text` in the field at `path`, or `None` if it is no secret.
+    /// Returns the variable that replaces `text` in the field at `path`, or `None` if it is not a secret.
     /// `label` distinguishes blocks of the same field, such as the name of a header.
     pub(crate) fn name_for(
         &mut self,

@@ -3,8 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::endpoint::seconds;
-use super::provider;
+use super::{duration, provider};
 use crate::assembly::Assembly;
 use crate::preview::{Entry, ObjectKind};
 use crate::record::Record;
@@ -88,7 +87,7 @@ impl Alerting {
                 let what = format!("`success-threshold: {successes}`");
                 entry.lose(what, "a monitor recovers once most regions succeed");
             }
-            if seconds(&mut alert, "minimum-reminder-interval", entry).is_some() {
+            if duration::take(&mut alert, "minimum-reminder-interval", entry).is_some() {
                 entry.lose("reminders", "set `remindEvery` in the preferences of its channels");
             }
             if alert.take("description").is_some() {

@@ -3,8 +3,21 @@
 
 use serde_json::Value;
 
+use crate::preview::Entry;
+use crate::record::Record;
+
 /// Nanoseconds of a second.
 const NANOS: f64 = 1e9;
+
+/// Takes a duration in seconds.
+pub(super) fn take(record: &mut Record, field: &str, entry: &mut Entry) -> Option<f64> {
+    let value = record.take(field)?;
+    let length = seconds(&value);
+    if length.is_none() {
+        entry.lose(format!("`{field}: {value}`"), "give a duration such as `30s` or `5m`");
+    }
+    length.filter(|seconds| *seconds > 0.0)
+}
 
 /// Returns a duration in seconds.
 pub(super) fn seconds(value: &Value) -> Option<f64> {

@@ -46,7 +46,7 @@ pub(super) fn import(
     draft.tags.extend(
         record.pairs("extra-labels").into_iter().map(|(key, value)| format!("{key}: {value}")),
     );
-    let interval = seconds(&mut record, "interval", &mut entry).unwrap_or(INTERVAL_DEFAULT);
+    let interval = duration::take(&mut record, "interval", &mut entry).unwrap_or(INTERVAL_DEFAULT);
     convert::period(&mut draft, "interval", interval, &mut entry);
     client(&mut record, &mut draft, &mut entry);
     if let CheckDraft::Http(http) = &mut draft.check {
@@ -134,7 +134,7 @@ fn request(record: &mut Record, http: &mut HttpDraft, entry: &mut Entry) {
 /// Reads the settings of the client.
 fn client(record: &mut Record, draft: &mut MonitorDraft, entry: &mut Entry) {
     let mut client = record.record("client").unwrap_or_default();
-    let timeout = seconds(&mut client, "timeout", entry).unwrap_or(TIMEOUT_DEFAULT);
+    let timeout = duration::take(&mut client, "timeout", entry).unwrap_or(TIMEOUT_DEFAULT);
     convert::timeout(draft, "client.timeout", timeout * 1000.0, entry);
     let is_direct = client.flag("ignore-redirect") == Some(true);
     if let CheckDraft::Http(http) = &mut draft.check {
@@ -162,14 +162,4 @@ fn client(record: &mut Record, draft: &mut MonitorDraft, entry: &mut Entry) {
         }
     }
     entry.close(client);
-}
-
-/// Takes a duration in seconds.
-pub(super) fn seconds(record: &mut Record, field: &str, entry: &mut Entry) -> Option<f64> {
-    let value = record.take(field)?;
-    let seconds = duration::seconds(&value);
-    if seconds.is_none() {
-        entry.lose(format!("`{field}: {value}`"), "give a duration such as `30s` or `5m`");
-    }
-    seconds.filter(|seconds| *seconds > 0.0)
 }

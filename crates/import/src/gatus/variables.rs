@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::assembly::Assembly;
+use crate::peer::Environment;
 use crate::preview::{Entry, ObjectKind};
-use crate::source::Environment;
 
 /// Characters around the name of a variable between reading and resolving. YAML gives them no meaning.
 const BEGIN: char = '\u{e000}';

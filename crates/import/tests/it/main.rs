@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "clippy takes helpers of tests for product code")]
 
+mod answers;
 mod gatus;
 mod kuma;
 mod support;
