@@ -11,6 +11,7 @@ mod database_args;
 mod doctor;
 mod field_flags;
 mod flags;
+mod import;
 mod incidents;
 mod json_input;
 mod key_input;
@@ -229,6 +230,11 @@ enum Command {
         #[command(subcommand)]
         action: terraform::TerraformCommand,
     },
+    /// Write a configuration file from Uptime Kuma, Gatus and other programs and services
+    Import {
+        #[command(flatten)]
+        args: Box<import::ImportArgs>,
+    },
     /// Print the completions for a shell
     Completions {
         /// Shell to complete commands in
@@ -278,6 +284,7 @@ fn main() -> ExitCode {
         | Command::Subscribers { .. }
         | Command::Pages { .. }
         | Command::Terraform { .. }
+        | Command::Import { .. }
         | Command::Completions { .. }
         | Command::Man { .. }
         | Command::Config { .. } => ExitCode::FAILURE,
@@ -319,6 +326,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Regions { action } => wait(regions::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Pages { action } => wait(pages::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Terraform { action } => wait(terraform::run(action)),
+        Command::Import { args } => import::run(&args),
         Command::Completions { shell } => {
             manual::completions(shell, Cli::command());
             Ok(ExitCode::SUCCESS)

@@ -85,7 +85,8 @@ pub(super) fn import(content: Content, assembly: &mut Assembly) -> Vec<PastIncid
     assembly.page(PagePart { draft, groups: groups.collect(), components }, entry);
     if content.subscribers > 0 {
         let count = content.subscribers;
-        let mut entry = Entry::new(ObjectKind::Subscriber, &format!("{count} subscribers of {page}"));
+        let mut entry =
+            Entry::new(ObjectKind::Subscriber, &format!("{count} subscribers of {page}"));
         entry.lose("subscribers", "add them with `aloft subscribers add`");
         assembly.note(entry);
     }

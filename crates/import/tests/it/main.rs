@@ -5,5 +5,6 @@
 
 mod answers;
 mod gatus;
+mod hostile;
 mod kuma;
 mod support;
