@@ -1,6 +1,8 @@
 //! `aloft import`: writes a configuration file of `aloft apply` from another monitoring program or service.
 //! The crate `import` reads the sources, and `live` the interfaces over HTTPS.
 
+mod live;
+
 use std::fs::{self, OpenOptions};
 use std::io::{BufWriter, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -25,7 +27,7 @@ Sources:
   uptime-kuma   the database kuma.db, or a JSON backup of 1.x
   gatus         its YAML file, or the folder of its files
   openstatus, better-stack, uptimerobot, statuspage
-                a JSON file with answers of the interface, or a folder of such files
+                a JSON file with answers of the interface, a folder of such files, or `--live`
 
 The preview goes to standard error. An import changes nothing in the source or the service: check the
 file, and apply it with `aloft apply`.";
@@ -38,8 +40,10 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "PEER", value_parser = peers())]
     peer: Peer,
     /// File or folder to read
-    #[arg(value_name = "SOURCE")]
-    source: PathBuf,
+    #[arg(value_name = "SOURCE", required_unless_present = "live")]
+    source: Option<PathBuf>,
+    #[command(flatten)]
+    live: live::LiveArgs,
     /// File for the configuration; it must not exist [default: standard output]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -70,8 +74,11 @@ fn peers() -> impl TypedValueParser<Value = Peer> {
 }
 
 /// Imports a source. Fails without writing anything if it cannot be read.
-pub(crate) fn run(args: &ImportArgs) -> Result<ExitCode> {
-    let import = import::read(args.peer, &args.source, &boot::variable)?;
+pub(crate) async fn run(args: &ImportArgs) -> Result<ExitCode> {
+    let import = match &args.source {
+        Some(source) => import::read(args.peer, source, &boot::variable)?,
+        None => live::read(args.peer, &args.live).await?,
+    };
     let style = if args.with_secrets { SecretStyle::Inline } else { SecretStyle::Named };
     let written = import.write(style);
     let files = [&args.output, &args.secrets, &args.history];

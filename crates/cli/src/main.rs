@@ -326,7 +326,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Regions { action } => wait(regions::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Pages { action } => wait(pages::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Terraform { action } => wait(terraform::run(action)),
-        Command::Import { args } => import::run(&args),
+        Command::Import { args } => wait(import::run(&args)),
         Command::Completions { shell } => {
             manual::completions(shell, Cli::command());
             Ok(ExitCode::SUCCESS)

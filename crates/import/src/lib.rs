@@ -10,6 +10,7 @@
 //!   `node` write it, and `secrets` replaces secrets by names of environment variables.
 //! - Peers: `peer` lists them, and `source` selects one of `kuma`, `gatus`, `openstatus`, `better_stack`,
 //!   `uptimerobot` and `statuspage`.
+//! - `live` reads interfaces request by request.
 //! - `history` writes past results and incidents. `error` has the reasons for a failure.
 
 mod assembly;
@@ -23,6 +24,7 @@ mod gatus;
 mod history;
 mod json;
 mod kuma;
+mod live;
 mod node;
 mod openstatus;
 mod page;
@@ -40,6 +42,7 @@ mod yaml;
 
 pub use error::ImportError;
 pub use history::{HISTORY_VERSION, HistoryTotals};
+pub use live::{ApiRequest, Live, LiveService};
 pub use peer::{Environment, Peer};
 pub use preview::{Change, Entry, Loss, ObjectKind, Outcome, Preview, Totals};
 pub use secrets::SecretStyle;

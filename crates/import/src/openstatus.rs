@@ -20,7 +20,7 @@ struct Answers {
     notifications: Vec<Record>,
     /// Notifications of a list, which have no settings.
     summaries: Vec<Record>,
-    pages: Vec<page::Content>,
+    pages: Vec<page::PageContent>,
     page_summaries: Vec<Record>,
     maintenances: Vec<Record>,
 }
@@ -53,7 +53,7 @@ pub(crate) fn read(documents: Vec<Document>) -> Result<Reading, ImportError> {
             &mut assembly,
         );
     }
-    let known: Vec<String> = answers.pages.iter().filter_map(page::Content::id).collect();
+    let known: Vec<String> = answers.pages.iter().filter_map(page::PageContent::id).collect();
     let mut incidents = Vec::new();
     for content in answers.pages {
         incidents.extend(page::import(content, &mut assembly));
@@ -78,7 +78,7 @@ impl Answers {
     /// objects.
     fn add(&mut self, mut record: Record) -> bool {
         if record.has("statusPage") {
-            self.pages.push(page::Content::of(record));
+            self.pages.push(page::PageContent::of(record));
             return true;
         }
         let is_empty = record.names().is_empty() || record.names() == ["totalSize"];

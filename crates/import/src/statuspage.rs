@@ -11,12 +11,12 @@ use crate::history::History;
 use crate::peer::Reading;
 use crate::record::Record;
 use crate::saved::{self, Document};
-use page::Content;
+use page::StatuspageParts;
 use part::Part;
 
 /// Reads saved answers.
 pub(crate) fn read(documents: Vec<Document>) -> Result<Reading, ImportError> {
-    let mut contents: Vec<Content> = Vec::new();
+    let mut contents: Vec<StatuspageParts> = Vec::new();
     for document in documents {
         let mut parts = Part::all_of(&document.value);
         if parts.is_empty() && document.value != serde_json::json!([]) {

@@ -32,10 +32,10 @@ pub(crate) fn read(path: &Path, text: &str) -> Result<Value, ImportError> {
 /// A list or mapping whose end was not read yet.
 struct Open {
     anchor: usize,
-    content: Content,
+    content: Collection,
 }
 
-enum Content {
+enum Collection {
     List(Vec<Value>),
     Mapping { fields: Map<String, Value>, merged: Vec<Value>, key: Option<String> },
 }
@@ -83,10 +83,16 @@ impl Reader<'_> {
                 }
                 self.place(value, span)
             }
-            Event::SequenceStart(anchor, _) => self.begin(anchor, Content::List(Vec::new()), span),
+            Event::SequenceStart(anchor, _) => {
+                self.begin(anchor, Collection::List(Vec::new()), span)
+            }
             Event::MappingStart(anchor, _) => {
                 let fields = Map::new();
-                self.begin(anchor, Content::Mapping { fields, merged: Vec::new(), key: None }, span)
+                self.begin(
+                    anchor,
+                    Collection::Mapping { fields, merged: Vec::new(), key: None },
+                    span,
+                )
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(span),
         }
@@ -95,7 +101,7 @@ impl Reader<'_> {
     fn begin(
         &mut self,
         anchor: usize,
-        content: Content,
+        content: Collection,
         span: Span,
     ) -> Result<Option<Value>, ImportError> {
         self.count(1, span)?;
@@ -110,8 +116,8 @@ impl Reader<'_> {
     fn end(&mut self, span: Span) -> Result<Option<Value>, ImportError> {
         let Some(Open { anchor, content }) = self.open.pop() else { return Ok(None) };
         let value = match content {
-            Content::List(items) => Value::Array(items),
-            Content::Mapping { mut fields, merged, .. } => {
+            Collection::List(items) => Value::Array(items),
+            Collection::Mapping { mut fields, merged, .. } => {
                 for (key, value) in merged.into_iter().flat_map(fields_of) {
                     fields.entry(key).or_insert(value);
                 }
@@ -129,8 +135,8 @@ impl Reader<'_> {
     fn place(&mut self, value: Value, span: Span) -> Result<Option<Value>, ImportError> {
         let Some(open) = self.open.last_mut() else { return Ok(Some(value)) };
         match &mut open.content {
-            Content::List(items) => items.push(value),
-            Content::Mapping { fields, merged, key } => match key.take() {
+            Collection::List(items) => items.push(value),
+            Collection::Mapping { fields, merged, key } => match key.take() {
                 None => match key_of(&value) {
                     Some(name) => *key = Some(name),
                     None => return Err(self.problem(span, "a key must be a text or a number")),

@@ -48,7 +48,7 @@ const NOUNS: [&str; 28] = [
 const ENDINGS: [&str; 9] =
     [".rs", ".md", ".toml", ".proto", ".yaml", ".json", ".ts", ".sql", ".lock"];
 /// File names that denote a kind of file and not one of ours.
-const NOT_OURS: [&str; 3] = ["aloft.toml", "build.rs", "values.json"];
+const NOT_OURS: [&str; 4] = ["aloft.toml", "aloft.yaml", "build.rs", "values.json"];
 
 /// Checks that paths between back-ticks and relative links exist.
 pub(super) fn paths(tree: &Tree) -> Vec<Finding> {

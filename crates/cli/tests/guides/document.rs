@@ -6,8 +6,19 @@ use std::fs;
 use crate::repository;
 
 /// Extensions of files that a page may ask readers to save.
-const FILES: [&str; 11] =
-    [".mjs", ".go", ".py", ".tf", ".toml", ".json", ".yaml", ".service", ".timer", ".conf", "Caddyfile"];
+const FILES: [&str; 11] = [
+    ".mjs",
+    ".go",
+    ".py",
+    ".tf",
+    ".toml",
+    ".json",
+    ".yaml",
+    ".service",
+    ".timer",
+    ".conf",
+    "Caddyfile",
+];
 
 /// A page.
 pub(crate) struct Document {

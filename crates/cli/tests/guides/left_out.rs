@@ -49,6 +49,7 @@ fn skipped_blocks_are_few_and_have_reasons() {
     docs/guides/first-monitor.md: it builds the program, which the tests have built already
     docs/guides/move-from-gatus.md: `aloft apply` has a guide of its own
     docs/guides/move-from-openstatus.md: `aloft apply` has a guide of its own
+    docs/guides/move-from-services.md: it takes an account of the service
     docs/guides/move-from-services.md: `aloft apply` has a guide of its own
     docs/guides/move-from-uptime-kuma.md: it takes a database of Uptime Kuma
     docs/guides/move-from-uptime-kuma.md: `aloft apply` has a guide of its own

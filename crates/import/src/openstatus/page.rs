@@ -11,7 +11,7 @@ use crate::preview::{Entry, ObjectKind};
 use crate::record::Record;
 
 /// An answer of `GetStatusPageContent`.
-pub(super) struct Content {
+pub(super) struct PageContent {
     page: Record,
     groups: Vec<Record>,
     components: Vec<Record>,
@@ -19,7 +19,7 @@ pub(super) struct Content {
     maintenances: Vec<Record>,
 }
 
-impl Content {
+impl PageContent {
     pub(super) fn of(mut answer: Record) -> Self {
         Self {
             page: answer.record("statusPage").unwrap_or_default(),
@@ -37,7 +37,7 @@ impl Content {
 }
 
 /// Imports a page. Returns its reports for the history.
-pub(super) fn import(content: Content, assembly: &mut Assembly) -> Vec<PastIncident> {
+pub(super) fn import(content: PageContent, assembly: &mut Assembly) -> Vec<PastIncident> {
     let mut record = content.page;
     let title = record.text("title");
     let mut entry = Entry::new(ObjectKind::StatusPage, title.as_deref().unwrap_or_default());

@@ -26,7 +26,7 @@ const WITHOUT_MEANING: [&str; 10] = [
 
 /// A page with its parts.
 #[derive(Default)]
-pub(super) struct Content {
+pub(super) struct StatuspageParts {
     id: String,
     page: Option<Record>,
     groups: Vec<Record>,
@@ -36,7 +36,7 @@ pub(super) struct Content {
 }
 
 /// Adds an object to its page.
-pub(super) fn add(part: Part, contents: &mut Vec<Content>) {
+pub(super) fn add(part: Part, contents: &mut Vec<StatuspageParts>) {
     match part {
         Part::Page(record) => {
             let id = record.clone().id("id").unwrap_or_default();
@@ -49,21 +49,21 @@ pub(super) fn add(part: Part, contents: &mut Vec<Content>) {
     }
 }
 
-fn of_part<'c>(record: &Record, contents: &'c mut Vec<Content>) -> &'c mut Content {
+fn of_part<'c>(record: &Record, contents: &'c mut Vec<StatuspageParts>) -> &'c mut StatuspageParts {
     of_page(page_of(record).unwrap_or_default(), contents)
 }
 
-fn of_page(id: String, contents: &mut Vec<Content>) -> &mut Content {
+fn of_page(id: String, contents: &mut Vec<StatuspageParts>) -> &mut StatuspageParts {
     let known = contents.iter().position(|content| content.id == id);
     let at = known.unwrap_or_else(|| {
-        contents.push(Content { id, ..Content::default() });
+        contents.push(StatuspageParts { id, ..StatuspageParts::default() });
         contents.len() - 1
     });
     &mut contents[at]
 }
 
 /// Imports a page. Returns its incidents for the history.
-pub(super) fn import(content: Content, assembly: &mut Assembly) -> Vec<PastIncident> {
+pub(super) fn import(content: StatuspageParts, assembly: &mut Assembly) -> Vec<PastIncident> {
     let mut record = content.page.unwrap_or_default();
     let title = record.text("name").unwrap_or_else(|| "Status".to_owned());
     let mut entry = Entry::new(ObjectKind::StatusPage, &title);
