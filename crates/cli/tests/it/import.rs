@@ -84,7 +84,7 @@ fn unusable_sources_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn live_service_is_read_after_it_asks_to_wait() {
+async fn busy_live_service_is_asked_again() {
     let busy = AtomicU32::new(0);
     let target = HttpTarget::start_with(move |received| {
         let list = received.target.rsplit('/').next().unwrap_or_default();

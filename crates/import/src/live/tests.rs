@@ -47,7 +47,7 @@ fn lists_of_openstatus_lead_to_details() {
 }
 
 #[test]
-fn next_pages_of_better_stack_stay_at_its_address() {
+fn next_page_at_another_address_is_ignored() {
     let requests = read(Peer::BetterStack, |request| {
         let next = match request.url.as_str() {
             "https://api.example/api/v2/monitors" => "https://api.example/api/v2/monitors?page=2",
