@@ -42,8 +42,6 @@ pub(crate) struct ImportArgs {
     /// File or folder to read
     #[arg(value_name = "SOURCE", required_unless_present = "live")]
     source: Option<PathBuf>,
-    #[command(flatten)]
-    live: live::LiveArgs,
     /// File for the configuration; it must not exist [default: standard output]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -62,6 +60,8 @@ pub(crate) struct ImportArgs {
     /// Print the preview as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    live: live::LiveArgs,
 }
 
 /// Returns a parser of the names of peers.
@@ -75,18 +75,18 @@ fn peers() -> impl TypedValueParser<Value = Peer> {
 
 /// Imports a source. Fails without writing anything if it cannot be read.
 pub(crate) async fn run(args: &ImportArgs) -> Result<ExitCode> {
-    let import = match &args.source {
-        Some(source) => import::read(args.peer, source, &boot::variable)?,
-        None => live::read(args.peer, &args.live).await?,
-    };
-    let style = if args.with_secrets { SecretStyle::Inline } else { SecretStyle::Named };
-    let written = import.write(style);
     let files = [&args.output, &args.secrets, &args.history];
     for path in files.into_iter().flatten().filter(|_| !args.force) {
         if path.exists() {
             bail!("`{}` already exists; choose another file, or add `--force`", path.display());
         }
     }
+    let import = match &args.source {
+        Some(source) => import::read(args.peer, source, &boot::variable)?,
+        None => live::read(args.peer, &args.live).await?,
+    };
+    let style = if args.with_secrets { SecretStyle::Inline } else { SecretStyle::Named };
+    let written = import.write(style);
     if let Some(path) = &args.secrets {
         write(path, SECRETS_MODE, &written.secrets)?;
     }

@@ -4,8 +4,8 @@
 //! In reading order:
 //! - Sources: `record` is an object of a source, `json` and `yaml` read files into values, and
 //!   `saved` reads saved answers of interfaces.
-//! - Conversion: `convert` has the conversions that importers share, `repair` makes drafts valid, `text`
-//!   makes names and keys, `channel` and `page` have parts of channels and pages, and `preview` notes what changes and what is impossible.
+//! - Conversion: `convert`, `channel` and `page` have what importers share, `repair` makes drafts valid,
+//!   `text` makes names and keys, and `preview` notes every change and loss.
 //! - Result: `assembly` collects and validates resources, `configuration` is the file, `draft_node` and
 //!   `node` write it, and `secrets` replaces secrets by names of environment variables.
 //! - Peers: `peer` lists them, and `source` selects one of `kuma`, `gatus`, `openstatus`, `better_stack`,
