@@ -170,9 +170,8 @@ impl Entry {
     pub(crate) fn decide(&mut self) {
         let is_same = self.changes.is_empty() && self.losses.is_empty();
         self.outcome = match (self.keys.is_empty(), is_same) {
-            (true, _) if self.kind == ObjectKind::Group && self.losses.is_empty() => {
-                Outcome::Changed
-            }
+            // Its monitors have it as a tag.
+            (true, _) if self.kind == ObjectKind::Group => Outcome::Changed,
             (true, _) => Outcome::Impossible,
             (false, true) => Outcome::Imported,
             (false, false) => Outcome::Changed,

@@ -40,8 +40,14 @@ const NEEDED: [(&str, &str, &str); 14] = [
     ("maintenance", "timezone", "1.21.2"),
 ];
 /// Objects that people create again by hand: table and words.
-const COUNTED: [(&str, &str); 4] =
-    [("user", "user"), ("api_key", "API key"), ("proxy", "proxy"), ("docker_host", "Docker host")];
+const COUNTED: [(&str, &str); 6] = [
+    ("user", "user"),
+    ("api_key", "API key"),
+    ("proxy", "proxy"),
+    ("docker_host", "Docker host"),
+    ("remote_browser", "remote browser"),
+    ("setting", "setting of the program"),
+];
 
 /// Returns whether a file is a database. Fails if it cannot be read, or is empty.
 pub(super) fn is_sqlite(path: &Path) -> Result<bool, ImportError> {

@@ -120,6 +120,9 @@ pub(super) fn import(
             format_args!("the tag `{name}`"),
             "monitors are grouped by tags",
         );
+        if record.has("parent") {
+            entry.lose("its place in another group", "monitors get the tag of their own group");
+        }
         return assembly.note(entry);
     }
     let check = match kind.as_str() {

@@ -22,6 +22,9 @@ pub(super) fn note(rows: &mut Rows, assembly: &mut Assembly) {
             "user" => "invite people in the dashboard",
             "API key" => "create keys with `aloft keys create`",
             "proxy" => "run a probe in the network that the proxy reaches",
+            "setting of the program" => {
+                "docs/reference/settings.md lists the settings of the server"
+            }
             _ => "check the services themselves",
         };
         if count > 0 {

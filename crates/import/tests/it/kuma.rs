@@ -150,7 +150,7 @@ fn locked_or_interrupted_database_is_refused() {
 fn database_without_objects_is_refused() {
     let (_folder, path) = database("1.23.16");
     let all = "DELETE FROM monitor; DELETE FROM notification; DELETE FROM status_page; DELETE FROM user; \
-        DELETE FROM proxy; DELETE FROM maintenance; DELETE FROM incident;";
+        DELETE FROM proxy; DELETE FROM maintenance; DELETE FROM incident; DELETE FROM setting;";
     Connection::open(&path).unwrap().execute_batch(all).unwrap();
     let expected =
         "`kuma.db` has nothing of Uptime Kuma to import; check that it is the right file";
