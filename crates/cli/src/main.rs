@@ -14,6 +14,7 @@ mod doctor;
 mod export;
 mod field_flags;
 mod flags;
+mod import;
 mod incidents;
 mod json_input;
 mod key_input;
@@ -243,6 +244,11 @@ enum Command {
         #[command(subcommand)]
         action: terraform::TerraformCommand,
     },
+    /// Write a configuration file from Uptime Kuma, Gatus and other programs and services
+    Import {
+        #[command(flatten)]
+        args: Box<import::ImportArgs>,
+    },
     /// Print the completions for a shell
     Completions {
         /// Shell to complete commands in
@@ -294,6 +300,7 @@ fn main() -> ExitCode {
         | Command::Apply { .. }
         | Command::Export { .. }
         | Command::Terraform { .. }
+        | Command::Import { .. }
         | Command::Completions { .. }
         | Command::Man { .. }
         | Command::Config { .. } => ExitCode::FAILURE,
@@ -347,6 +354,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Apply { args } => wait(apply::run(*args)),
         Command::Export { args } => wait(export::run(args)),
         Command::Terraform { action } => wait(terraform::run(action)),
+        Command::Import { args } => wait(import::run(&args)),
         Command::Completions { shell } => {
             manual::completions(shell, Cli::command());
             Ok(ExitCode::SUCCESS)

@@ -63,6 +63,7 @@ pub(super) const CHAPTERS: &[Chapter] = &[
             "guides/move-from-openstatus.md",
             "guides/move-from-uptime-kuma.md",
             "guides/move-from-gatus.md",
+            "guides/move-from-services.md",
         ],
     },
     Chapter {

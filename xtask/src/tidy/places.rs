@@ -40,15 +40,16 @@ fn is_limit(line: &str) -> bool {
 /// Libraries for SQL.
 const SPEAK_SQL: [&str; 2] = ["sqlx", "rusqlite"];
 
-/// Places that may use SQL: the store, and the index of the documentation's search, which is a database
-/// in memory without data of workspaces.
-const USE_SQL: [&str; 3] = [
+/// Places that may use SQL: the store, the index of the documentation's search, which is a database in
+/// memory without data of workspaces, and the import, which reads the databases of other programs.
+const USE_SQL: [&str; 4] = [
     "crates/store/",
     "crates/documentation/Cargo.toml",
     "crates/documentation/src/search/index.rs",
+    "crates/import/",
 ];
 
-/// Checks that only `store` and the search index name libraries for SQL, in code and in manifests.
+/// Checks that only `store`, the search index and the import name libraries for SQL, in code and in manifests.
 pub(super) fn sql(tree: &Tree) -> Vec<Finding> {
     let outside = |file: &File| !USE_SQL.iter().any(|place| file.path.starts_with(place));
     let mut findings = Vec::new();

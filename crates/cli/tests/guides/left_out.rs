@@ -54,7 +54,12 @@ fn skipped_blocks_are_few_and_have_reasons() {
     docs/guides/alerts.md: it takes a message that found no receiver
     docs/guides/check-once.md: a picture of what a check of a slow page draws
     docs/guides/first-monitor.md: it builds the program, which the tests have built already
-    docs/guides/move-from-gatus.md: it is a file of Gatus
+    docs/guides/move-from-gatus.md: `aloft apply` has a guide of its own
+    docs/guides/move-from-openstatus.md: `aloft apply` has a guide of its own
+    docs/guides/move-from-services.md: it takes an account of the service
+    docs/guides/move-from-services.md: `aloft apply` has a guide of its own
+    docs/guides/move-from-uptime-kuma.md: it takes a database of Uptime Kuma
+    docs/guides/move-from-uptime-kuma.md: `aloft apply` has a guide of its own
     docs/guides/run-in-containers.md: it takes an engine for containers
     docs/guides/run-in-containers.md: it takes an engine for containers
     docs/guides/run-in-containers.md: it takes an engine for containers

@@ -47,6 +47,7 @@ pages! {
     moving_from_openstatus_holds: "docs/guides/move-from-openstatus.md" => openstatus::all_came,
     moving_from_uptime_kuma_holds: "docs/guides/move-from-uptime-kuma.md",
     moving_from_gatus_holds: "docs/guides/move-from-gatus.md",
+    moving_from_services_holds: "docs/guides/move-from-services.md",
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod doctor;
 mod faults;
 mod first_steps;
 mod flips;
+mod import;
 mod keys;
 mod lists;
 mod manual;

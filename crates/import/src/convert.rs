@@ -1,0 +1,257 @@
+//! Conversions that several importers share. Each notes in the entry what it changes.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rules::field::Shape;
+use rules::monitor::{
+    HeaderDraft, HttpDraft, MonitorDraft, StatusCodeAssertionDraft, TextAssertionDraft,
+};
+use rules::tables::{HTTP_MONITOR, RETRY_MAX, TIMEOUT_MS_MAX};
+use rules::{Method, NumberComparator, Periodicity, TextComparator};
+
+use crate::preview::Entry;
+
+/// Smallest and largest status code of an assertion (the table of HTTP monitors).
+const STATUS_CODES: StatusRange = StatusRange { from: 100, to: 599 };
+/// Maximum number of assertions of one kind (the table of HTTP monitors).
+const ASSERTIONS_MAX: usize = 10;
+
+/// A range of status codes, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct StatusRange {
+    pub(crate) from: u16,
+    pub(crate) to: u16,
+}
+
+/// Sets the period: the next longer one that exists.
+pub(crate) fn period(draft: &mut MonitorDraft, field: &str, seconds: f64, entry: &mut Entry) {
+    let longest = Periodicity::OneHour;
+    let fits = |period: &Periodicity| period.period().as_secs_f64() >= seconds;
+    let chosen = Periodicity::ALL.iter().copied().find(fits).unwrap_or(longest);
+    if (chosen.period().as_secs_f64() - seconds).abs() > f64::EPSILON {
+        let why = format!("the periods are {}", Periodicity::WORDS.join(", "));
+        entry.change(field, format_args!("{seconds} s"), chosen, why);
+    }
+    draft.periodicity = Some(chosen.to_string());
+}
+
+/// Sets the timeout of one attempt, within its bounds.
+pub(crate) fn timeout(draft: &mut MonitorDraft, field: &str, millis: f64, entry: &mut Entry) {
+    let most = f64::from(TIMEOUT_MS_MAX);
+    let kept = millis.round().clamp(1.0, most);
+    if (kept - millis).abs() >= 1.0 {
+        let why = format!("a timeout has 1 to {TIMEOUT_MS_MAX} ms");
+        entry.change(field, format_args!("{millis} ms"), format_args!("{kept} ms"), why);
+    }
+    draft.timeout = Some(kept as i32);
+}
+
+/// Sets the number of retries, within its bounds.
+pub(crate) fn retry(draft: &mut MonitorDraft, field: &str, count: i64, entry: &mut Entry) {
+    let kept = count.clamp(0, i64::from(RETRY_MAX));
+    if kept != count {
+        entry.change(field, count, kept, format!("a check has up to {RETRY_MAX} retries"));
+    }
+    draft.retry = Some(kept as i32);
+}
+
+/// Sets the method, if it exists.
+pub(crate) fn method(http: &mut HttpDraft, field: &str, method: &str, entry: &mut Entry) {
+    let upper = method.to_ascii_uppercase();
+    if Method::WORDS.contains(&upper.as_str()) {
+        if upper != Method::Get.as_str() {
+            http.method = Some(upper);
+        }
+        return;
+    }
+    let known = Method::WORDS.join(", ");
+    entry.change(field, method, Method::Get, format!("the methods are {known}"));
+}
+
+/// Adds a request header.
+pub(crate) fn header(http: &mut HttpDraft, key: impl Into<String>, value: impl Into<String>) {
+    http.headers.push(HeaderDraft { key: Some(key.into()), value: Some(value.into()) });
+}
+
+/// Returns whether a request header is set.
+pub(crate) fn has_header(http: &HttpDraft, name: &str) -> bool {
+    let is_it = |header: &HeaderDraft| {
+        header.key.as_deref().is_some_and(|key| key.eq_ignore_ascii_case(name))
+    };
+    http.headers.iter().any(is_it)
+}
+
+/// Adds the header of HTTP basic authentication, unless the source sets the header itself.
+pub(crate) fn basic_authentication(http: &mut HttpDraft, user: &str, password: &str) {
+    if !has_header(http, "Authorization") {
+        let credentials = STANDARD.encode(format!("{user}:{password}"));
+        header(http, "Authorization", format!("Basic {credentials}"));
+    }
+}
+
+/// Adds an assertion on the body.
+pub(crate) fn body(http: &mut HttpDraft, comparator: TextComparator, target: impl Into<String>) {
+    http.body_assertions.push(TextAssertionDraft {
+        target: Some(target.into()),
+        comparator: Some(comparator.to_string()),
+    });
+}
+
+/// Adds an assertion on the status code.
+pub(crate) fn status(http: &mut HttpDraft, comparator: NumberComparator, code: u16) {
+    http.status_code_assertions.push(StatusCodeAssertionDraft {
+        target: Some(code.into()),
+        comparator: Some(comparator.to_string()),
+    });
+}
+
+/// Sets the accepted status codes. All assertions must hold, so they can say one range with holes:
+/// if there are too many holes, the range is accepted whole, and the entry says so.
+pub(crate) fn statuses(
+    http: &mut HttpDraft,
+    field: &str,
+    accepted: &[StatusRange],
+    entry: &mut Entry,
+) {
+    let ranges = joined(accepted);
+    let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return };
+    let whole = StatusRange { from: first.from, to: last.to };
+    if ranges == [StatusRange { from: 200, to: 299 }] {
+        return;
+    }
+    let mut holes: Vec<u16> =
+        ranges.windows(2).flat_map(|pair| pair[0].to + 1..pair[1].from).collect();
+    let bounds = 2;
+    if holes.len() + bounds > ASSERTIONS_MAX {
+        let before: Vec<String> = ranges.iter().map(ToString::to_string).collect();
+        let why = "all assertions must hold, so they cannot express separate ranges";
+        entry.change(field, before.join(", "), whole, why);
+        holes.clear();
+    }
+    if whole.from == whole.to {
+        return status(http, NumberComparator::Eq, whole.from);
+    }
+    // Without any assertion, only 2xx would be accepted.
+    if whole.from > STATUS_CODES.from || whole.to == STATUS_CODES.to {
+        status(http, NumberComparator::Gte, whole.from);
+    }
+    if whole.to < STATUS_CODES.to {
+        status(http, NumberComparator::Lte, whole.to);
+    }
+    for hole in holes {
+        status(http, NumberComparator::Neq, hole);
+    }
+}
+
+/// Returns the ranges within the bounds, sorted, and joined if nothing is between them.
+fn joined(ranges: &[StatusRange]) -> Vec<StatusRange> {
+    let clipped = ranges.iter().map(|range| StatusRange {
+        from: range.from.max(STATUS_CODES.from),
+        to: range.to.min(STATUS_CODES.to),
+    });
+    let mut sorted: Vec<StatusRange> = clipped.filter(|range| range.from <= range.to).collect();
+    sorted.sort_unstable();
+    let mut joined: Vec<StatusRange> = Vec::new();
+    for range in sorted {
+        match joined.last_mut() {
+            Some(last) if range.from <= last.to.saturating_add(1) => {
+                last.to = last.to.max(range.to);
+            }
+            Some(_) | None => joined.push(range),
+        }
+    }
+    joined
+}
+
+/// Reads a status code such as `200`, or a range such as `200-299`.
+pub(crate) fn status_range(text: &str) -> Option<StatusRange> {
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    let range = StatusRange { from: from.trim().parse().ok()?, to: to.trim().parse().ok()? };
+    (range.from <= range.to).then_some(range)
+}
+
+impl std::fmt::Display for StatusRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.from == self.to {
+            return write!(f, "{}", self.from);
+        }
+        write!(f, "{}-{}", self.from, self.to)
+    }
+}
+
+/// Returns `host:port`, an IPv6 address in brackets.
+pub(crate) fn host_port(host: &str, port: impl std::fmt::Display) -> String {
+    if host.contains(':') && !host.starts_with('[') {
+        return format!("[{host}]:{port}");
+    }
+    format!("{host}:{port}")
+}
+
+/// Returns the maximum length of a text field of HTTP monitors, which all monitors share.
+pub(crate) fn chars_max(field: &str) -> usize {
+    let bounds = HTTP_MONITOR.field(field).shape.characters();
+    bounds.map_or(usize::MAX, |(_, max)| max as usize)
+}
+
+/// Returns the maximum number of tags of a monitor, and the maximum length of one.
+pub(crate) fn tag_limits() -> (usize, usize) {
+    let Shape::SetOfTags { max, chars_max } = HTTP_MONITOR.field("tags").shape else {
+        return (0, 0);
+    };
+    (max as usize, chars_max as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use rules::monitor::CheckDraft;
+
+    use super::*;
+    use crate::preview::ObjectKind;
+
+    fn entry() -> Entry {
+        Entry::new(ObjectKind::Monitor, "a")
+    }
+
+    #[test]
+    fn period_is_the_next_longer_one() {
+        for (seconds, expected, changes) in [
+            (20.0, "30s", 1),
+            (60.0, "1m", 0),
+            (61.0, "5m", 1),
+            (3600.0, "1h", 0),
+            (86_400.0, "1h", 1),
+        ] {
+            let mut draft = MonitorDraft::new(CheckDraft::Http(HttpDraft::default()));
+            let mut entry = entry();
+            period(&mut draft, "interval", seconds, &mut entry);
+            assert_eq!(draft.periodicity.as_deref(), Some(expected), "{seconds}");
+            assert_eq!(entry.changes.len(), changes, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn status_ranges_become_assertions() {
+        for (accepted, expected, changes) in [
+            ("200-299", "", 0),
+            ("200", "eq 200", 0),
+            ("200-299,301", "gte 200, lte 301, neq 300", 0),
+            ("200-299,300-399", "gte 200, lte 399", 0),
+            ("200-299,401", "gte 200, lte 401", 1),
+            ("100-999", "gte 100", 0),
+            ("404-500", "gte 404, lte 500", 0),
+        ] {
+            let ranges: Vec<StatusRange> = accepted.split(',').filter_map(status_range).collect();
+            let (mut http, mut entry) = (HttpDraft::default(), entry());
+            statuses(&mut http, "accepted", &ranges, &mut entry);
+            let words = http.status_code_assertions.iter().map(|assertion| {
+                format!(
+                    "{} {}",
+                    assertion.comparator.as_deref().unwrap(),
+                    assertion.target.unwrap()
+                )
+            });
+            assert_eq!(words.collect::<Vec<_>>().join(", "), expected, "{accepted}");
+            assert_eq!(entry.changes.len(), changes, "{accepted}");
+        }
+    }
+}
