@@ -131,6 +131,8 @@ async fn undo_and_refusals_outlast_other_notices() {
     tab.evaluate("document.querySelector('[name=monitor]').click()").await;
     tab.click("[name=action][value=resume]").await;
     tab.until("document.querySelector('form.toast')").await;
+    // The account is not updated live, which would take the notice.
+    tab.visit("/account").await;
     tab.evaluate(
         "fetch('/w/acme/monitors/bulk', { method: 'POST', redirect: 'manual', \
         body: new URLSearchParams({ action: 'pause' }) })",

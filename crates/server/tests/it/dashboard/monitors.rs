@@ -283,7 +283,7 @@ async fn form_of_an_http_monitor_reads_back_equal() {
     .await;
     assert_eq!(stored["method"], "POST");
     assert_eq!(stored["headers"][0]["key"], "X-Key");
-    assert_eq!(stored["statusCodeAssertions"][0]["target"], "204");
+    assert_eq!(stored["statusCodeAssertions"][0]["target"], 204);
 }
 
 #[tokio::test]
