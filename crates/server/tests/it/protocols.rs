@@ -12,6 +12,9 @@ use testkit::server::{
 use crate::pipeline::until;
 
 const NOT_FOUND: u32 = 5;
+const CONFIGURATIONS: &str = "configuration.v1.ConfigurationService";
+/// Name of the known configuration.
+const CONFIGURATION: &str = "production";
 
 /// A protocol and encoding of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,6 +158,9 @@ impl KnownResources {
         let report = report["id"].as_str().expect("a report").to_owned();
         let template =
             make(STATUS_REPORTS, "ReportTemplate", "template", json!({ "name": "Disks" })).await;
+        let entry = json!({ "kind": "tcp_monitor", "key": "tcp", "id": monitor });
+        let record = json!({ "name": CONFIGURATION, "put": [entry] });
+        caller.call(CONFIGURATIONS, "RecordConfiguredResources", record).await;
         let incident = an_incident(caller).await;
         let keys = caller.call(API_KEYS, "ListApiKeys", json!({})).await.json();
         let key = keys["apiKeys"][0]["id"].as_str().expect("a key").to_owned();
@@ -230,6 +236,7 @@ fn message(method: &Method, id: Option<&str>) -> Bytes {
     let text = |inner: &[u8]| [&[0x0A, inner.len() as u8], inner].concat();
     match id {
         None => Bytes::new(),
+        Some(_) if lists_a_configuration(method) => text(CONFIGURATION.as_bytes()).into(),
         Some(_) if takes_nothing(method) => Bytes::new(),
         Some(id) if names_a_resource(method) => text(&text(id.as_bytes())).into(),
         Some(id) if method.name == "SetStatusPageTheme" => {
@@ -256,6 +263,7 @@ fn message(method: &Method, id: Option<&str>) -> Bytes {
 fn json_of(method: &Method, id: Option<&str>) -> Value {
     match id {
         None => json!({}),
+        Some(_) if lists_a_configuration(method) => json!({ "name": CONFIGURATION }),
         Some(_) if takes_nothing(method) => json!({}),
         Some(id) if names_a_resource(method) => {
             let resource = field_names(&method.request).and_then(|mut names| names.next());
@@ -288,9 +296,14 @@ pub(crate) fn makes_a_resource(method: &Method) -> bool {
     method.name.starts_with("Create") || method.name == "AddSubscriber"
 }
 
-/// Returns whether a method needs the name of a configuration, so its request has no ID.
+/// Returns whether a method changes a configuration by its name, so its request has no ID.
 pub(crate) fn names_a_configuration(method: &Method) -> bool {
-    method.service == "configuration.v1.ConfigurationService" && method.name != "ListConfigurations"
+    method.service == CONFIGURATIONS && !method.name.starts_with("List")
+}
+
+/// Returns whether a method lists the entries of one configuration.
+fn lists_a_configuration(method: &Method) -> bool {
+    method.name == "ListConfiguredResources"
 }
 
 /// Returns whether a method acts on the whole workspace.

@@ -154,7 +154,11 @@ async fn everything(caller: &Caller, monitor: &str) -> Vec<(String, String)> {
     let mut answers: Vec<(String, Value)> = Vec::new();
     for method in methods().iter().filter(|it| it.reads_only && it.name.starts_with("List")) {
         let of_monitor = ["ListResponseLogs", "ListMissedSlots"].contains(&method.name.as_str());
-        let request = if of_monitor { json!({ "id": monitor }) } else { json!({}) };
+        let request = match method.name.as_str() {
+            "ListConfiguredResources" => json!({ "name": "production" }),
+            _ if of_monitor => json!({ "id": monitor }),
+            _ => json!({}),
+        };
         answers.push((
             method.name.clone(),
             call(caller, &method.service, &method.name, request).await,

@@ -162,6 +162,11 @@ async fn filled_everywhere() -> Home {
         revoked_at: None,
     };
     home.store.keys().create(key, KeyHash::new("secret"), at(5)).await.unwrap();
+    home.execute_owned(format!(
+        "INSERT INTO configured_resources VALUES (1, '{}', 'all', 'http_monitor', 'a', 'mon_1', 5)",
+        home.workspace
+    ))
+    .await;
     home.execute("INSERT INTO unreadable_rows VALUES ('recent_results', 7, 'it ends', x'00')")
         .await;
     let idempotency =
