@@ -1,10 +1,12 @@
 //! Checks what is in packages with the programs that install them: every file with its rights and owner, the
 //! settings, and the scripts. `lifecycle` installs them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use sha2::{Digest as _, Sha256};
 
 use super::contents::{FileKind, PackedFile};
 use super::format::Format;
@@ -16,6 +18,7 @@ pub(super) fn check(package: &Path, format: Format, files: &[PackedFile]) -> Res
     let listing = list(package, format)?;
     check_files(&listing, format, files)
         .and_then(|()| check_settings(package, format, files))
+        .and_then(|()| check_bytes(package, format, files))
         .and_then(|()| check_scripts(package, format))
         .with_context(|| format!("{} is wrong", package.display()))
 }
@@ -47,9 +50,13 @@ fn check_files(listing: &Listing, format: Format, files: &[PackedFile]) -> Resul
 fn folders(format: Format) -> &'static [(&'static str, u32, &'static str, &'static str)] {
     match format {
         Format::Deb => &[("/etc/aloft", 0o750, "root", "root")],
-        Format::Rpm => {
-            &[("/etc/aloft", 0o750, "root", "aloft"), ("/var/lib/aloft", 0o700, "aloft", "aloft")]
-        }
+        Format::Rpm => &[
+            ("/etc/aloft", 0o750, "root", "aloft"),
+            ("/var/lib/aloft", 0o700, "aloft", "aloft"),
+            ("/usr/share/aloft", 0o755, "root", "root"),
+            ("/usr/share/doc/aloft", 0o755, "root", "root"),
+            ("/usr/share/licenses/aloft", 0o755, "root", "root"),
+        ],
     }
 }
 
@@ -77,6 +84,41 @@ fn check_settings(package: &Path, format: Format, files: &[PackedFile]) -> Resul
     Ok(())
 }
 
+/// Checks the bytes of each file: those of a `.deb` themselves, and the checksums in a `.rpm`.
+fn check_bytes(package: &Path, format: Format, files: &[PackedFile]) -> Result<()> {
+    let package = package.to_string_lossy();
+    let unpacked = tempfile::tempdir()?;
+    let mut sums = BTreeMap::new();
+    match format {
+        Format::Deb => {
+            let into = unpacked.path().to_string_lossy();
+            shell::output("dpkg-deb", &["--extract", &package, &into])?;
+            for file in files {
+                let bytes = fs::read(unpacked.path().join(&file.path))
+                    .with_context(|| format!("failed to read /{}", file.path))?;
+                sums.insert(format!("/{}", file.path), sum(&bytes));
+            }
+        }
+        Format::Rpm => {
+            let form = "[%{FILENAMES} %{FILEDIGESTS}\\n]";
+            let listed = shell::output("rpm", &["-qp", "--queryformat", form, &package])?;
+            let listed = listed.lines().filter_map(|line| line.split_once(' '));
+            sums.extend(listed.map(|(path, sum)| (path.to_owned(), sum.to_owned())));
+        }
+    }
+    for file in files {
+        let path = format!("/{}", file.path);
+        if sums.get(&path) != Some(&sum(&file.bytes)) {
+            bail!("{path} has other contents than in this repository and in the archive");
+        }
+    }
+    Ok(())
+}
+
+fn sum(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Checks that the scripts are those of the repository.
 fn check_scripts(package: &Path, format: Format) -> Result<()> {
     let package = package.to_string_lossy();
@@ -86,11 +128,25 @@ fn check_scripts(package: &Path, format: Format) -> Result<()> {
             .with_context(|| format!("failed to read {path}"))?;
         let found = match format {
             Format::Deb => shell::output("dpkg-deb", &["--info", &package, name])?,
-            Format::Rpm => shell::output("rpm", &["-qp", "--scripts", &package])?,
+            Format::Rpm => {
+                let tag = format!("%{{{}}}", rpm_tag(name)?);
+                shell::output("rpm", &["-qp", "--queryformat", &tag, &package])?
+            }
         };
-        if !found.contains(expected.trim()) {
+        if found.trim() != expected.trim() {
             bail!("its script `{name}` differs from {path}");
         }
     }
     Ok(())
+}
+
+/// Returns the name of rpm for a script.
+fn rpm_tag(script: &str) -> Result<&'static str> {
+    Ok(match script {
+        "pre" => "PREIN",
+        "post" => "POSTIN",
+        "preun" => "PREUN",
+        "postun" => "POSTUN",
+        unknown => bail!("rpm has no script `{unknown}`"),
+    })
 }
