@@ -67,7 +67,7 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
     let options = DistOptions::read(words)?;
     let into = options.folder()?;
     folder::check(&into, options.inputs())?;
-    setup::for_dist()?;
+    setup::for_packages()?;
     let programs = programs(&options)?;
     let documents = documents(&options, &programs)?;
     let seconds = seconds()?;
@@ -97,6 +97,7 @@ fn finish(into: &Path) -> Result<()> {
 /// Signs the checksums of a release. A step of its own, so that nothing is built with the key in the environment.
 fn sign_release(folder: &Path) -> Result<()> {
     let key = SigningKey::from_environment()?;
+    setup::for_signing()?;
     check_sums(folder)?;
     key.sign(&folder.join(SUMS), &format!("aloft {VERSION}"))?;
     println!("{SUMS}.minisig signs {SUMS}, and so every file");

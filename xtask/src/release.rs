@@ -11,7 +11,7 @@ mod linked;
 
 pub(crate) use self::architecture::Architecture;
 pub(crate) use self::build::BuildPlan;
-pub(crate) use self::checksums::sums_of;
+pub(crate) use self::checksums::{sha256, sums_of};
 pub(crate) use self::glibc::{GlibcVersion, check_glibc, needed_libraries};
 pub(crate) use self::licences::third_party_licences;
 pub(crate) use self::linked::{LinkedCrates, linked_crates, metadata};

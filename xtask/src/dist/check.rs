@@ -6,11 +6,11 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use sha2::{Digest as _, Sha256};
 
 use super::contents::{FileKind, PackedFile};
 use super::format::Format;
 use super::listing::{Listing, list};
+use crate::release::sha256;
 use crate::shell;
 
 /// Checks that a package has exactly these files, settings and scripts.
@@ -96,7 +96,7 @@ fn check_bytes(package: &Path, format: Format, files: &[PackedFile]) -> Result<(
             for file in files {
                 let bytes = fs::read(unpacked.path().join(&file.path))
                     .with_context(|| format!("failed to read /{}", file.path))?;
-                sums.insert(format!("/{}", file.path), sum(&bytes));
+                sums.insert(format!("/{}", file.path), sha256(&bytes));
             }
         }
         Format::Rpm => {
@@ -108,15 +108,11 @@ fn check_bytes(package: &Path, format: Format, files: &[PackedFile]) -> Result<(
     }
     for file in files {
         let path = format!("/{}", file.path);
-        if sums.get(&path) != Some(&sum(&file.bytes)) {
+        if sums.get(&path) != Some(&sha256(&file.bytes)) {
             bail!("{path} has other contents than in this repository and in the archive");
         }
     }
     Ok(())
-}
-
-fn sum(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Checks that the scripts are those of the repository.

@@ -6,10 +6,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use crate::packaging::PROGRAM_IN_IMAGE;
-use crate::release::Architecture;
+use crate::release::{Architecture, sha256};
 use crate::shell;
 
 /// Checks that an image contains this program for this processor.
@@ -53,7 +52,7 @@ fn blob(unpacked: &Path, descriptor: &Value) -> Result<Vec<u8>> {
     let digest = digest.context("a file of it has no checksum")?;
     let bytes = fs::read(unpacked.join("blobs/sha256").join(digest))
         .with_context(|| format!("it has no file {digest}"))?;
-    let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let found = sha256(&bytes);
     if found != digest {
         bail!("its file {digest} has the checksum {found}");
     }

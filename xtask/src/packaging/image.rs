@@ -4,17 +4,15 @@
 //! Format: <https://github.com/opencontainers/image-spec/blob/v1.1.1/image-layout.md>
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 use super::libraries::libraries;
 use super::tar::{Archive, Rights};
-use crate::release::{Architecture, third_party_licences};
+use crate::release::{Architecture, sha256, third_party_licences};
 use crate::shell;
 
 /// User of the program in the image.
@@ -209,11 +207,7 @@ fn archive(files: &Layout) -> Result<Vec<u8>> {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    let mut text = "sha256:".to_owned();
-    for byte in Sha256::digest(bytes) {
-        write!(text, "{byte:02x}").expect("writing to memory does not fail");
-    }
-    text
+    format!("sha256:{}", sha256(bytes))
 }
 
 fn text(value: &Value) -> Vec<u8> {
