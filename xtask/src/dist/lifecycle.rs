@@ -38,7 +38,7 @@ const IS_KEPT: &str = "\
 grep -q '# mine' /etc/aloft/aloft.toml* && test -f /etc/aloft/probe-token -a -f /var/lib/aloft/aloft.db";
 /// The service that was enabled before an upgrade still is.
 const IS_ENABLED: &str = "test -L /etc/systemd/system/multi-user.target.wants/aloft.service";
-/// What an installation by hand leaves.
+/// Creates a unit and a program like those of an installation by hand.
 const BY_HAND: &str = "echo >/etc/systemd/system/aloft.service; echo >/usr/local/bin/aloft";
 /// The server's command reads its settings as its user.
 const READ_SETTINGS: &str = "setpriv --reuid=aloft --regid=aloft --init-groups \

@@ -36,7 +36,7 @@ const TRY: &str = "\
 mount -t tmpfs tmpfs /mnt
 mkdir /mnt/upper /mnt/work /mnt/copy
 mount -t overlay overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work /mnt/copy";
-/// What an installation of Aloft brings. The checks compare what a first installation leaves.
+/// Paths of an installation of Aloft. The checks need a machine without one.
 const INSTALLED: [&str; 5] = [
     "/usr/bin/aloft",
     "/usr/local/bin/aloft",

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn licences_are_told_from_sources() {
+    fn sources_are_not_licences() {
         for (name, expected) in [
             ("license-mit", true),
             ("copying", true),
