@@ -5,7 +5,9 @@
 mod check;
 mod contents;
 mod documents;
+mod folder;
 mod format;
+mod image;
 mod lifecycle;
 mod listing;
 mod machine;
@@ -25,7 +27,7 @@ use self::documents::Documents;
 use self::format::Format;
 use self::options::DistOptions;
 use self::package::PackageFacts;
-use self::signature::{Signed, SigningKey};
+use self::signature::SigningKey;
 pub(crate) use self::verify::check_packages;
 use crate::release::{Architecture, BuildPlan, GlibcVersion, check_glibc, sums_of};
 use crate::{packaging, setup, shell};
@@ -37,6 +39,10 @@ const GLIBC: GlibcVersion = GlibcVersion(2, 28);
 /// Build profile of releases (decision 0056).
 const PROFILE: &str = "dist";
 const SUMS: &str = "SHA256SUMS";
+/// Maximum size of a program, so that growth is noticed. Decision 0076 has the measured sizes.
+const BYTES_MAX: u64 = 44_000_000;
+/// Latest time that archives can contain.
+const SECONDS_MAX: u64 = 0o77_777_777_777;
 /// Variable with the time of all files, in seconds since 1970: <https://reproducible-builds.org/specs/source-date-epoch/>
 const EPOCH: &str = "SOURCE_DATE_EPOCH";
 
@@ -52,28 +58,30 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
     match words {
         ["--sign", folder] => return sign_release(&std::path::absolute(folder)?),
         ["--check"] => return check_packages(),
-        ["--verify"] => return verify::verify(&default_folder()),
-        ["--verify", folder] => return verify::verify(&std::path::absolute(folder)?),
+        ["--verify", words @ ..] => {
+            let options = DistOptions::read_verify(words)?;
+            return verify::verify(&options.folder()?, &options.targets());
+        }
         _ => {}
     }
     let options = DistOptions::read(words)?;
-    setup::for_dist()?;
-    let key = SigningKey::from_environment()?;
+    let into = options.folder()?;
+    folder::check(&into, options.inputs())?;
+    setup::for_packages()?;
     let programs = programs(&options)?;
     let documents = documents(&options, &programs)?;
     let seconds = seconds()?;
-    let into = options.into.as_deref().map_or_else(|| Ok(default_folder()), std::path::absolute)?;
-    empty(&into)?;
+    folder::empty(&into, options.inputs())?;
     for program in &programs {
         write_packages(program, &documents, seconds, &into)?;
     }
     let architectures: Vec<Architecture> = programs.iter().map(|it| it.architecture).collect();
     sbom::write(&into.join(sbom_name()), VERSION, &architectures, seconds)?;
-    finish(&into, &key)
+    finish(&into)
 }
 
-/// Writes the checksums of all files of a release and their signature, and lists the files.
-fn finish(into: &Path, key: &SigningKey) -> Result<()> {
+/// Writes the checksums of all files of a release, and lists the files.
+fn finish(into: &Path) -> Result<()> {
     let sums = sums_of(into, |_| true)?;
     let file = into.join(SUMS);
     fs::write(&file, &sums).with_context(|| format!("failed to write {}", file.display()))?;
@@ -82,28 +90,18 @@ fn finish(into: &Path, key: &SigningKey) -> Result<()> {
         let (_, name) = line.split_once("  ").context("a checksum without a name")?;
         println!("{:>12} bytes  {name}", fs::metadata(into.join(name))?.len());
     }
-    sign(into, key)
-}
-
-/// Signs the checksums of a release if there is a key.
-fn sign(folder: &Path, key: &SigningKey) -> Result<()> {
-    match key.sign(&folder.join(SUMS), &format!("aloft {VERSION}"))? {
-        Signed::Yes => println!("{SUMS}.minisig signs {SUMS}, and so every file"),
-        Signed::WithoutKey => println!(
-            "Nothing is signed: set ALOFT_SIGNING_KEY or ALOFT_SIGNING_KEY_FILE to sign {SUMS}"
-        ),
-    }
+    println!("Nothing is signed yet; `cargo xtask dist --sign {}` does it", into.display());
     Ok(())
 }
 
-/// Signs a release that was made without a key.
+/// Signs the checksums of a release. A step of its own, so that nothing is built with the key in the environment.
 fn sign_release(folder: &Path) -> Result<()> {
     let key = SigningKey::from_environment()?;
-    if !key.is_given() {
-        bail!("no key signs the release: set ALOFT_SIGNING_KEY or ALOFT_SIGNING_KEY_FILE");
-    }
+    setup::for_signing()?;
     check_sums(folder)?;
-    sign(folder, &key)
+    key.sign(&folder.join(SUMS), &format!("aloft {VERSION}"))?;
+    println!("{SUMS}.minisig signs {SUMS}, and so every file");
+    Ok(())
 }
 
 /// Compares the files of a release with its checksums.
@@ -126,6 +124,9 @@ fn programs(options: &DistOptions) -> Result<Vec<Program>> {
         // Programs run in the folder of the workspace.
         let path = std::path::absolute(binary).context("the program has no absolute path")?;
         let architecture = Architecture::of_program(&path)?;
+        if programs.iter().any(|it: &Program| it.architecture == architecture) {
+            bail!("{} is the second program for {}", path.display(), architecture.name());
+        }
         programs.push(Program { path, architecture });
     }
     let targets = if programs.is_empty() { options.targets() } else { Vec::new() };
@@ -152,17 +153,14 @@ fn build(architecture: Architecture) -> Result<Program> {
         glibc: GLIBC,
         names_target: true,
     };
-    let mut zig = setup::zigbuild()?.context("Zig is not installed: run `cargo xtask setup`")?;
-    for secret in signature::SECRETS {
-        zig.env_remove(secret);
-    }
+    let zig = setup::zigbuild()?.context("Zig is not installed: run `cargo xtask setup`")?;
     plan.build(Some(zig)).with_context(|| {
         format!("failed to build for {triple}; `rustup target add {triple}` installs its library")
     })?;
     Ok(Program { path: plan.built("aloft")?, architecture })
 }
 
-/// Checks that a program runs on the oldest systems, and prints its size.
+/// Checks the version and the size of a program, and that it runs on the oldest systems.
 fn check_program(program: &Program) -> Result<()> {
     let Program { path, architecture } = program;
     let found = Architecture::of_program(path)?;
@@ -173,6 +171,22 @@ fn check_program(program: &Program) -> Result<()> {
     let glibc = glibc.map_or_else(|| "no glibc".into(), |it| format!("glibc {it} or newer"));
     let bytes = fs::metadata(path)?.len();
     println!("{}: {} bytes, {}, needs {glibc}", path.display(), bytes, architecture.name());
+    if bytes > BYTES_MAX {
+        bail!("{} has more than {BYTES_MAX} bytes: find the cause (decision 0056)", path.display());
+    }
+    check_version(program)
+}
+
+/// Checks that a program has the version of the release, if this machine runs it.
+fn check_version(program: &Program) -> Result<()> {
+    if Architecture::of_this_machine() != Some(program.architecture) {
+        return Ok(());
+    }
+    let printed = shell::output(&program.path.to_string_lossy(), &["--version"])?;
+    if printed.trim() != format!("aloft {VERSION}") {
+        let path = program.path.display();
+        bail!("{path} prints the version `{}`, expected `aloft {VERSION}`", printed.trim());
+    }
     Ok(())
 }
 
@@ -193,7 +207,7 @@ fn write_packages(
     into: &Path,
 ) -> Result<()> {
     let Program { path, architecture } = program;
-    let folder = format!("aloft-{VERSION}-linux-{}", architecture.name());
+    let folder = folder::archive_name(*architecture);
     let files = contents::of_archive(path, documents)?;
     let archive = tarball::compressed(&files, &folder, seconds)?;
     fs::write(into.join(format!("{folder}.tar.gz")), archive)?;
@@ -204,13 +218,8 @@ fn write_packages(
         let package = into.join(format.file_name(VERSION, *architecture));
         package::write(&files, format, &facts, &package)?;
     }
-    let image = into.join(format!("aloft-{VERSION}-image-{}.tar", architecture.debian()));
-    packaging::write_image(path, &image)?;
+    packaging::write_image(path, &into.join(folder::image_name(*architecture)))?;
     Ok(())
-}
-
-fn default_folder() -> PathBuf {
-    shell::workspace().join("target/dist-packages")
 }
 
 /// Returns the time of all files: that of the variable, or of the newest commit.
@@ -220,25 +229,15 @@ fn seconds() -> Result<u64> {
         Err(_) => shell::output("git", &["log", "-1", "--format=%ct"])
             .with_context(|| format!("no time for the files: set {EPOCH}, or run in a clone"))?,
     };
-    text.trim().parse().with_context(|| format!("{EPOCH} must be seconds since 1970: `{text}`"))
+    parse_seconds(&text)
 }
 
-/// Creates an empty folder. Files of another release would otherwise be among the checksums. Removes nothing if
-/// one file is not of a release.
-fn empty(folder: &Path) -> Result<()> {
-    let is_of_release = |name: &str| name.starts_with("aloft") || name.starts_with(SUMS);
-    fs::create_dir_all(folder).with_context(|| format!("failed to create {}", folder.display()))?;
-    let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
-    let paths = entries.collect::<Result<Vec<PathBuf>, std::io::Error>>()?;
-    let name_of = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    if let Some(other) = paths.iter().find(|path| !path.is_file() || !is_of_release(&name_of(path)))
-    {
-        bail!("{} is not a file of a release; choose another folder", other.display());
-    }
-    for path in paths {
-        fs::remove_file(&path).with_context(|| format!("failed to remove {}", path.display()))?;
-    }
-    Ok(())
+fn parse_seconds(text: &str) -> Result<u64> {
+    let text = text.trim();
+    let seconds = text.parse().ok().filter(|seconds| *seconds <= SECONDS_MAX);
+    seconds.with_context(|| {
+        format!("{EPOCH} must be seconds since 1970, at most {SECONDS_MAX}: `{text}`")
+    })
 }
 
 #[cfg(test)]
@@ -246,17 +245,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folder_with_other_files_stays_as_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = |name: &str| folder.path().join(name);
-        for name in ["aloft_1.deb", SUMS, "notes.txt"] {
-            fs::write(file(name), "").unwrap();
+    fn time_beyond_archives_is_refused() {
+        assert_eq!(parse_seconds("8589934591\n").unwrap(), SECONDS_MAX);
+        for text in ["8589934592", "-1", "today"] {
+            let refused = parse_seconds(text).unwrap_err().to_string();
+            assert!(refused.contains(text), "{refused}");
         }
-        let refused = empty(folder.path()).unwrap_err().to_string();
-        assert!(refused.contains("notes.txt is not a file of a release"), "{refused}");
-        assert!(file("aloft_1.deb").is_file() && file(SUMS).is_file());
-        fs::remove_file(file("notes.txt")).unwrap();
-        empty(folder.path()).unwrap();
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

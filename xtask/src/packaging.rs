@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-pub(crate) use self::image::{run as run_image, write_image};
+pub(crate) use self::image::{PROGRAM as PROGRAM_IN_IMAGE, run as run_image, write_image};
 pub(crate) use self::libraries::check_libraries;
 pub(crate) use self::tar::{Archive, Rights};
 use self::uses::Uses;

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) use self::dist::{for_dist, sbom_schemas};
+pub(crate) use self::dist::{for_dist, for_packages, for_signing, sbom_schemas};
 pub(crate) use self::go::for_go_code;
 use self::npm::NPM;
 pub(crate) use self::packaging::KUBERNETES_FOLDER;

@@ -5,6 +5,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+/// Variables with secrets. No other program gets them, because build scripts of libraries could read them.
+pub(crate) const SECRETS: [&str; 2] = ["ALOFT_SIGNING_KEY", "ALOFT_SIGNING_PASSWORD"];
+
 /// Returns the folder of the workspace, wherever the command was called from.
 pub(crate) fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is in the workspace's folder")
@@ -18,7 +21,7 @@ pub(crate) fn tools() -> PathBuf {
     }
 }
 
-/// Creates a command in the workspace's folder with our tools first on the `PATH`.
+/// Creates a command in the workspace's folder with our tools first on the `PATH`, and without secrets.
 pub(crate) fn command(program: &str) -> Result<Command> {
     let mut search = vec![tools().join("bin")];
     search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
@@ -31,6 +34,9 @@ pub(crate) fn command(program: &str) -> Result<Command> {
             std::env::join_paths(search).context("the path of the tools contains a colon")?,
         )
         .env("ALOFT_TOOLS_DIR", tools());
+    for secret in SECRETS {
+        command.env_remove(secret);
+    }
     Ok(command)
 }
 
@@ -80,4 +86,18 @@ pub(crate) fn format_command(command: &Command) -> String {
     let name = program.file_name().unwrap_or(command.get_program());
     let words = std::iter::once(name).chain(command.get_args());
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_get_no_secrets() {
+        let command = command("true").unwrap();
+        for secret in SECRETS {
+            let removed = command.get_envs().any(|(name, value)| name == secret && value.is_none());
+            assert!(removed, "{secret}");
+        }
+    }
 }

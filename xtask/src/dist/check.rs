@@ -1,6 +1,7 @@
 //! Checks what is in packages with the programs that install them: every file with its rights and owner, the
 //! settings, and the scripts. `lifecycle` installs them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -9,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use super::contents::{FileKind, PackedFile};
 use super::format::Format;
 use super::listing::{Listing, list};
+use crate::release::sha256;
 use crate::shell;
 
 /// Checks that a package has exactly these files, settings and scripts.
@@ -16,6 +18,7 @@ pub(super) fn check(package: &Path, format: Format, files: &[PackedFile]) -> Res
     let listing = list(package, format)?;
     check_files(&listing, format, files)
         .and_then(|()| check_settings(package, format, files))
+        .and_then(|()| check_bytes(package, format, files))
         .and_then(|()| check_scripts(package, format))
         .with_context(|| format!("{} is wrong", package.display()))
 }
@@ -47,9 +50,13 @@ fn check_files(listing: &Listing, format: Format, files: &[PackedFile]) -> Resul
 fn folders(format: Format) -> &'static [(&'static str, u32, &'static str, &'static str)] {
     match format {
         Format::Deb => &[("/etc/aloft", 0o750, "root", "root")],
-        Format::Rpm => {
-            &[("/etc/aloft", 0o750, "root", "aloft"), ("/var/lib/aloft", 0o700, "aloft", "aloft")]
-        }
+        Format::Rpm => &[
+            ("/etc/aloft", 0o750, "root", "aloft"),
+            ("/var/lib/aloft", 0o700, "aloft", "aloft"),
+            ("/usr/share/aloft", 0o755, "root", "root"),
+            ("/usr/share/doc/aloft", 0o755, "root", "root"),
+            ("/usr/share/licenses/aloft", 0o755, "root", "root"),
+        ],
     }
 }
 
@@ -77,6 +84,37 @@ fn check_settings(package: &Path, format: Format, files: &[PackedFile]) -> Resul
     Ok(())
 }
 
+/// Checks the bytes of each file: those of a `.deb` themselves, and the checksums in a `.rpm`.
+fn check_bytes(package: &Path, format: Format, files: &[PackedFile]) -> Result<()> {
+    let package = package.to_string_lossy();
+    let unpacked = tempfile::tempdir()?;
+    let mut sums = BTreeMap::new();
+    match format {
+        Format::Deb => {
+            let into = unpacked.path().to_string_lossy();
+            shell::output("dpkg-deb", &["--extract", &package, &into])?;
+            for file in files {
+                let bytes = fs::read(unpacked.path().join(&file.path))
+                    .with_context(|| format!("failed to read /{}", file.path))?;
+                sums.insert(format!("/{}", file.path), sha256(&bytes));
+            }
+        }
+        Format::Rpm => {
+            let form = "[%{FILENAMES} %{FILEDIGESTS}\\n]";
+            let listed = shell::output("rpm", &["-qp", "--queryformat", form, &package])?;
+            let listed = listed.lines().filter_map(|line| line.split_once(' '));
+            sums.extend(listed.map(|(path, sum)| (path.to_owned(), sum.to_owned())));
+        }
+    }
+    for file in files {
+        let path = format!("/{}", file.path);
+        if sums.get(&path) != Some(&sha256(&file.bytes)) {
+            bail!("{path} has other contents than in this repository and in the archive");
+        }
+    }
+    Ok(())
+}
+
 /// Checks that the scripts are those of the repository.
 fn check_scripts(package: &Path, format: Format) -> Result<()> {
     let package = package.to_string_lossy();
@@ -86,11 +124,25 @@ fn check_scripts(package: &Path, format: Format) -> Result<()> {
             .with_context(|| format!("failed to read {path}"))?;
         let found = match format {
             Format::Deb => shell::output("dpkg-deb", &["--info", &package, name])?,
-            Format::Rpm => shell::output("rpm", &["-qp", "--scripts", &package])?,
+            Format::Rpm => {
+                let tag = format!("%{{{}}}", rpm_tag(name)?);
+                shell::output("rpm", &["-qp", "--queryformat", &tag, &package])?
+            }
         };
-        if !found.contains(expected.trim()) {
+        if found.trim() != expected.trim() {
             bail!("its script `{name}` differs from {path}");
         }
     }
     Ok(())
+}
+
+/// Returns the name of rpm for a script.
+fn rpm_tag(script: &str) -> Result<&'static str> {
+    Ok(match script {
+        "pre" => "PREIN",
+        "post" => "POSTIN",
+        "preun" => "PREUN",
+        "postun" => "POSTUN",
+        unknown => bail!("rpm has no script `{unknown}`"),
+    })
 }

@@ -22,6 +22,8 @@ pub(super) const UNITS: [&str; 4] =
     ["aloft.service", "aloft-probe.service", "aloft-backup.service", "aloft-backup.timer"];
 /// Settings, and their permissions in packages.
 const SETTINGS: [(&str, u32); 3] = [("aloft.toml", 0o644), ("probe", 0o644), ("secrets", 0o600)];
+/// Licences of the libraries in the program.
+const LICENCES: &str = "THIRD-PARTY-LICENSES";
 /// Alerts and a dashboard: their paths in the repository and in a release.
 const MONITORING: [(&str, &str); 2] =
     [("prometheus/alerts.yaml", "alerts.yaml"), ("grafana/aloft.json", "dashboard.json")];
@@ -60,6 +62,7 @@ pub(super) fn of_archive(program: &Path, documents: &Documents) -> Result<Vec<Pa
     let mut files = vec![
         PackedFile::new("README.md", 0o644, read("packaging/linux/archive/README.md")?),
         PackedFile::new("LICENSE", 0o644, read("LICENSE")?),
+        PackedFile::new(LICENCES, 0o644, documents.licences.clone()),
         PackedFile::new("aloft", 0o755, read_program(program)?),
         PackedFile::new("completions/aloft.bash", 0o644, documents.bash.clone()),
         PackedFile::new("completions/_aloft", 0o644, documents.zsh.clone()),
@@ -118,10 +121,15 @@ pub(super) fn of_package(
             files.push(share("doc/aloft/changelog.gz", gzip(&read("CHANGELOG.md")?)?));
             let changelog = gzip(debian_changelog.as_bytes())?;
             files.push(share("doc/aloft/changelog.Debian.gz", changelog));
+            let licences = gzip(&documents.licences)?;
+            files.push(share(&format!("doc/aloft/{LICENCES}.gz"), licences));
         }
         Format::Rpm => {
             let licence = share("licenses/aloft/LICENSE", read("LICENSE")?);
             files.push(licence.with_kind(FileKind::Licence));
+            let path = format!("licenses/aloft/{LICENCES}");
+            let licences = share(&path, documents.licences.clone());
+            files.push(licences.with_kind(FileKind::Licence));
             files.push(share("doc/aloft/CHANGELOG.md", read("CHANGELOG.md")?));
         }
     }
@@ -158,7 +166,13 @@ mod tests {
 
     fn documents() -> Documents {
         let pages = [("aloft.1".to_owned(), b".TH aloft".to_vec())].into();
-        Documents { bash: b"b".to_vec(), zsh: b"z".to_vec(), fish: b"f".to_vec(), pages }
+        Documents {
+            bash: b"b".to_vec(),
+            zsh: b"z".to_vec(),
+            fish: b"f".to_vec(),
+            pages,
+            licences: Vec::new(),
+        }
     }
 
     fn find<'f>(files: &'f [PackedFile], path: &str) -> &'f PackedFile {

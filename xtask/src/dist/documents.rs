@@ -1,4 +1,5 @@
-//! Completions and manual pages, which the program prints itself. They are the same for every processor.
+//! Texts beside the program, which are the same for every processor: completions and manual pages, which the program
+//! prints itself, and the licences of its libraries.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,9 +7,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use crate::release::third_party_licences;
 use crate::shell;
 
-/// Completions and manual pages.
+/// Completions, manual pages and licences.
 #[derive(Debug)]
 pub(super) struct Documents {
     pub(super) bash: Vec<u8>,
@@ -16,6 +18,8 @@ pub(super) struct Documents {
     pub(super) fish: Vec<u8>,
     /// Manual pages by file name, such as `aloft.1`.
     pub(super) pages: BTreeMap<String, Vec<u8>>,
+    /// Licences of the libraries in the program.
+    pub(super) licences: Vec<u8>,
 }
 
 impl Documents {
@@ -46,6 +50,7 @@ impl Documents {
             zsh: completions("zsh")?,
             fish: completions("fish")?,
             pages,
+            licences: third_party_licences()?,
         })
     }
 }

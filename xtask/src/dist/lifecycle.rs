@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use super::VERSION;
 use super::format::Format;
 use super::machine::Machine;
 
@@ -35,6 +36,10 @@ install -m 600 -o aloft -g aloft /dev/null /var/lib/aloft/aloft.db";
 /// Whether all of it is still there.
 const IS_KEPT: &str = "\
 grep -q '# mine' /etc/aloft/aloft.toml* && test -f /etc/aloft/probe-token -a -f /var/lib/aloft/aloft.db";
+/// The service that was enabled before an upgrade still is.
+const IS_ENABLED: &str = "test -L /etc/systemd/system/multi-user.target.wants/aloft.service";
+/// Creates a unit and a program like those of an installation by hand.
+const BY_HAND: &str = "echo >/etc/systemd/system/aloft.service; echo >/usr/local/bin/aloft";
 /// The server's command reads its settings as its user.
 const READ_SETTINGS: &str = "setpriv --reuid=aloft --regid=aloft --init-groups \
      /usr/bin/aloft config --config /etc/aloft/aloft.toml";
@@ -82,8 +87,17 @@ fn replace(machine: &Machine, format: Format, package: &str) -> Result<()> {
         // The last call is that of the older package, which is removed after the restart.
         Format::Rpm => &["daemon-reload", "try-restart", "daemon-reload"],
     };
-    machine.run(&format!("{} {package}", installer(format)))?;
+    // Both packages have other settings: the operator's stay, and the new ones are beside them.
+    let (installed, new_settings) = match format {
+        Format::Deb => ("dpkg-query --show --showformat '${Version}' aloft", "dpkg-dist"),
+        Format::Rpm => ("rpm --query --queryformat '%{VERSION}-%{RELEASE}' aloft", "rpmnew"),
+    };
+    machine.run(&format!("{} {package}", upgrader(format)))?;
     machine.run(IS_KEPT)?;
+    machine.run("grep -q '# mine' /etc/aloft/aloft.toml")?;
+    machine.run(&format!("test -f /etc/aloft/aloft.toml.{new_settings}"))?;
+    machine.run(IS_ENABLED)?;
+    expect(&machine.run(installed)?, &format!("{VERSION}-"))?;
     calls(machine, restart)?;
     machine.run("touch /packages/fail-try-restart")?;
     let text = machine.run(&format!("{} {package}", reinstaller(format)))?;
@@ -116,7 +130,12 @@ fn remove_deb(machine: &Machine, package: &str) -> Result<()> {
 
     // Without data and files of the operator, nothing is left.
     machine.run("rm -r /etc/aloft /var/lib/aloft")?;
-    machine.run(&format!("dpkg --install {package} && dpkg --purge aloft"))?;
+    // A folder that the operator prepared, or that an interrupted installation left.
+    machine.run("mkdir -m 755 /var/lib/aloft")?;
+    machine.run(BY_HAND)?;
+    expect_warnings(&machine.run(&format!("dpkg --install {package}"))?)?;
+    machine.run("test \"$(stat -c '%U:%G %a' /var/lib/aloft)\" = 'aloft:aloft 700'")?;
+    machine.run("dpkg --purge aloft")?;
     machine
         .run("! test -e /etc/aloft -o -e /var/lib/aloft")
         .context("after the purge without data")?;
@@ -134,8 +153,11 @@ fn remove_rpm(machine: &Machine, package: &str) -> Result<()> {
     machine.run(IS_KEPT).context("after the removal")?;
     machine.run("! test -e /usr/bin/aloft")?;
     calls(machine, &["disable --now", "stop aloft-backup.service", "daemon-reload"])?;
-    machine.run(&format!("{} {package}", installer(Format::Rpm)))?;
+    machine.run(BY_HAND)?;
+    let text = machine.run(&format!("{} {package}", installer(Format::Rpm)))?;
+    expect_warnings(&text)?;
     machine.run(IS_KEPT).context("after the second installation")?;
+    machine.run("rpm --erase aloft && ! test -e /usr/share/aloft -o -e /usr/share/doc/aloft")?;
     Ok(())
 }
 
@@ -143,6 +165,14 @@ fn installer(format: Format) -> &'static str {
     match format {
         Format::Deb => "dpkg --install",
         Format::Rpm => "rpm --upgrade --nodeps",
+    }
+}
+
+/// Returns the command that upgrades and keeps changed settings without a question, as unattended upgrades do.
+fn upgrader(format: Format) -> &'static str {
+    match format {
+        Format::Deb => "dpkg --force-confold --install",
+        Format::Rpm => installer(format),
     }
 }
 
@@ -162,6 +192,12 @@ fn calls(machine: &Machine, expected: &[&str]) -> Result<()> {
         bail!("systemctl was called with {calls:?}, expected {expected:?}");
     }
     Ok(())
+}
+
+/// Checks the warnings about an installation by hand.
+fn expect_warnings(text: &str) -> Result<()> {
+    expect(text, "delete /etc/systemd/system/aloft.service")?;
+    expect(text, "delete /usr/local/bin/aloft")
 }
 
 fn expect(text: &str, part: &str) -> Result<()> {

@@ -28,12 +28,22 @@ echo "$*" >>/packages/systemctl
 case "$*" in *try-restart*) ! test -e /packages/fail-try-restart ;; esac
 END
 chmod 755 "$1/copy/usr/bin/systemctl"
-# An installation on the machine itself must not matter.
-chroot "$1/copy" sh -c 'dpkg --purge aloft; rpm --erase aloft; userdel aloft; groupdel aloft' >/dev/null 2>&1 || true
-rm -rf "$1/copy/etc/aloft" "$1/copy/var/lib/aloft" "$1/copy/packages/systemctl"
 echo ready
 cat >/dev/null
 "#;
+/// Mounts like [`START`] in a namespace that ends with it.
+const TRY: &str = "\
+mount -t tmpfs tmpfs /mnt
+mkdir /mnt/upper /mnt/work /mnt/copy
+mount -t overlay overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work /mnt/copy";
+/// Paths of an installation of Aloft. The checks need a machine without one.
+const INSTALLED: [&str; 5] = [
+    "/usr/bin/aloft",
+    "/usr/local/bin/aloft",
+    "/etc/aloft",
+    "/var/lib/aloft",
+    "/etc/systemd/system/aloft.service",
+];
 /// File with the recorded calls, in the copy.
 const CALLS: &str = "/packages/systemctl";
 
@@ -57,9 +67,11 @@ impl Machine {
         if shell::output("id", &["-u"])?.trim() != "0" {
             return Ok(Some("only root can copy this machine".into()));
         }
-        let tried = ["--mount", "sh", "-ec", "mount -t tmpfs tmpfs /mnt"];
-        let tried = shell::output("unshare", &tried);
-        Ok(tried.err().map(|why| format!("this machine allows no mounts: {why:#}")))
+        if let Some(path) = INSTALLED.iter().find(|path| Path::new(path).exists()) {
+            return Ok(Some(format!("{path} exists, so Aloft is installed on this machine")));
+        }
+        let tried = shell::output("unshare", &["--mount", "sh", "-ec", TRY]);
+        Ok(tried.err().map(|why| format!("this machine cannot be copied: {why:#}")))
     }
 
     pub(super) fn start() -> Result<Self> {

@@ -1,15 +1,16 @@
 //! The arguments of `cargo xtask dist`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
 use crate::release::Architecture;
+use crate::shell;
 
 const USAGE: &str = "\
 usage: cargo xtask dist [--target x86_64|aarch64]… [--out FOLDER]
        cargo xtask dist --binary FILE… [--documents-from FILE] [--out FOLDER]
-       cargo xtask dist --verify [FOLDER]
+       cargo xtask dist --verify [--target x86_64|aarch64]… [--out FOLDER]
        cargo xtask dist --sign FOLDER
        cargo xtask dist --check";
 
@@ -24,7 +25,7 @@ pub(super) struct DistOptions {
     pub(super) binaries: Vec<PathBuf>,
     /// Program of this machine that prints the documents.
     pub(super) documents_from: Option<PathBuf>,
-    pub(super) into: Option<PathBuf>,
+    into: Option<PathBuf>,
 }
 
 impl DistOptions {
@@ -45,6 +46,26 @@ impl DistOptions {
             bail!("--binary packs a built program, whose header names its target: omit --target");
         }
         Ok(options)
+    }
+
+    /// Reads the arguments of `--verify`.
+    pub(super) fn read_verify(words: &[&str]) -> Result<Self> {
+        let options = Self::read(words)?;
+        if options.inputs().next().is_some() {
+            bail!("--verify reads a release: omit --binary and --documents-from\n{USAGE}");
+        }
+        Ok(options)
+    }
+
+    /// Returns the absolute path of the folder of the release.
+    pub(super) fn folder(&self) -> Result<PathBuf> {
+        let default = || Ok(shell::workspace().join("target/dist-packages"));
+        Ok(self.into.as_deref().map_or_else(default, std::path::absolute)?)
+    }
+
+    /// Returns the programs that the release is made of.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
+        self.binaries.iter().chain(&self.documents_from).map(PathBuf::as_path)
     }
 
     /// Checks that a program to build will run on this machine, or that another one prints the documents.
@@ -98,8 +119,9 @@ mod tests {
             (&["--target", "riscv64"], "use x86_64 or aarch64"),
             (&["--binary"], "needs a value"),
             (&["--into", "a"], "unknown option"),
+            (&["--binary", "a"], "omit --binary"),
         ] {
-            let refused = DistOptions::read(words).unwrap_err().to_string();
+            let refused = DistOptions::read_verify(words).unwrap_err().to_string();
             assert!(refused.contains(reason), "{refused}");
         }
     }

@@ -140,6 +140,9 @@ fn folders(format: Format) -> Vec<Value> {
         Format::Rpm => vec![
             folder("/etc/aloft", 0o750, "root", "aloft"),
             folder("/var/lib/aloft", 0o700, "aloft", "aloft"),
+            folder("/usr/share/aloft", 0o755, "root", "root"),
+            folder("/usr/share/doc/aloft", 0o755, "root", "root"),
+            folder("/usr/share/licenses/aloft", 0o755, "root", "root"),
         ],
     }
 }

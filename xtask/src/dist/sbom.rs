@@ -1,14 +1,14 @@
-//! The list of the libraries in the program (SBOM) with their licences, from what cargo resolved.
+//! The list of the libraries in the program (SBOM) with their licences, from what cargo links.
 //! Format: `CycloneDX` 1.6, <https://cyclonedx.org/docs/1.6/json/>
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::release::Architecture;
+use crate::release::{Architecture, LinkedCrates, linked_crates, metadata};
 use crate::{setup, shell};
 
 /// Crate of the program.
@@ -24,25 +24,53 @@ pub(super) fn write(
     seconds: u64,
 ) -> Result<()> {
     let seconds = i64::try_from(seconds).context("the time of the release is too late")?;
-    let mut arguments = vec!["metadata".to_owned(), "--format-version=1".into(), "--locked".into()];
-    for architecture in architectures {
-        arguments.push(format!("--filter-platform={}", architecture.triple()));
-    }
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let metadata = serde_json::from_str(&shell::output(&shell::cargo(), &arguments)?)?;
+    let linked = linked_crates(architectures)?;
     let lock = fs::read_to_string(shell::workspace().join("Cargo.lock"))
         .context("failed to read Cargo.lock")?;
     let time = jiff::Timestamp::from_second(seconds).context("the time of the release")?;
-    let sbom = describe(&metadata, &checksums(&lock)?, version, &time.to_string())?;
+    let sbom = describe(&metadata()?, &linked, &checksums(&lock)?, version, &time.to_string())?;
     fs::write(into, format!("{sbom:#}\n"))
         .with_context(|| format!("failed to write {}", into.display()))
 }
 
-/// Validates an SBOM by the schema of the format.
+/// Validates an SBOM by the schema of the format, and checks that it has no crate that `deny.toml` bans.
 pub(super) fn validate(file: &Path) -> Result<()> {
+    let text =
+        fs::read_to_string(file).with_context(|| format!("failed to read {}", file.display()))?;
+    let sbom: Value = serde_json::from_str(&text)
+        .with_context(|| format!("{} is not valid JSON", file.display()))?;
+    let banned = banned()?;
+    if let Some(name) = names(&sbom).find(|name| banned.iter().any(|it| it == name)) {
+        bail!("{} lists the crate `{name}`, which deny.toml bans", file.display());
+    }
     let mut python = shell::command("python3")?;
     python.env("PYTHONPATH", shell::tools().join(setup::KUBERNETES_FOLDER));
     shell::finish(python.arg(VALIDATE).arg(setup::sbom_schemas()).arg(file))
+}
+
+/// Returns the time of the files of a release, in seconds since 1970.
+pub(super) fn seconds_of(file: &Path) -> Result<u64> {
+    let text =
+        fs::read_to_string(file).with_context(|| format!("failed to read {}", file.display()))?;
+    let sbom: Value = serde_json::from_str(&text)?;
+    let time = sbom["metadata"]["timestamp"].as_str().context("the SBOM has no time")?;
+    let time: jiff::Timestamp = time.parse().context("the time of the SBOM")?;
+    Ok(time.as_second().try_into()?)
+}
+
+fn names(sbom: &Value) -> impl Iterator<Item = &str> {
+    list(&sbom["components"]).iter().filter_map(|component| component["name"].as_str())
+}
+
+/// Returns the crates that `deny.toml` bans.
+fn banned() -> Result<Vec<String>> {
+    let text = fs::read_to_string(shell::workspace().join("deny.toml"))
+        .context("failed to read deny.toml")?;
+    let rules: toml::Table = toml::from_str(&text).context("failed to parse deny.toml")?;
+    let banned = rules.get("bans").and_then(|bans| bans.get("deny")?.as_array());
+    let banned = banned.context("deny.toml bans no crates")?;
+    let name = |rule: &toml::Value| Some(rule.get("crate")?.as_str()?.to_owned());
+    Ok(banned.iter().filter_map(name).collect())
 }
 
 /// Checksums of the packages of registries, by name and version.
@@ -63,28 +91,31 @@ fn checksums(lock: &str) -> Result<Checksums> {
     Ok(checksums)
 }
 
-/// Returns the SBOM of the packages that `cargo metadata` resolved.
-fn describe(metadata: &Value, sums: &Checksums, version: &str, time: &str) -> Result<Value> {
-    let packages = list(&metadata["packages"]);
+/// Returns the SBOM of the linked crates.
+fn describe(
+    metadata: &Value,
+    linked: &LinkedCrates,
+    sums: &Checksums,
+    version: &str,
+    time: &str,
+) -> Result<Value> {
+    let is_linked = |package: &&Value| linked.contains(&identity(package));
+    let packages = list(&metadata["packages"]).iter().filter(is_linked);
     let by_id: BTreeMap<&str, &Value> =
-        packages.iter().filter_map(|package| Some((package["id"].as_str()?, package))).collect();
+        packages.filter_map(|package| Some((package["id"].as_str()?, package))).collect();
     let is_root = |package: &&&Value| package["name"] == ROOT;
     let root = by_id.values().find(is_root).context("cargo resolved no crate `aloft`")?;
     let nodes = list(&metadata["resolve"]["nodes"]);
-    let edges: BTreeMap<&str, Vec<&str>> = nodes
+    let edges: BTreeMap<&str, BTreeSet<String>> = nodes
         .iter()
-        .filter_map(|node| Some((node["id"].as_str()?, linked(node, &by_id))))
+        .filter_map(|node| Some((node["id"].as_str()?, needed(node, &by_id))))
         .collect();
-    let root_id = root["id"].as_str().context("the crate `aloft` has no ID")?;
     let mut components = BTreeMap::new();
     let mut dependencies = BTreeMap::new();
-    for id in reachable(root_id, &edges) {
-        let package = by_id.get(id).with_context(|| format!("cargo describes no package {id}"))?;
+    for (id, package) in &by_id {
         let reference = purl(package);
-        let needed = edges.get(id).into_iter().flatten().filter_map(|it| by_id.get(it));
-        let needed: BTreeSet<String> = needed.map(|package| purl(package)).collect();
-        dependencies.insert(reference.clone(), needed);
-        if id != root_id {
+        dependencies.insert(reference.clone(), edges.get(id).cloned().unwrap_or_default());
+        if package["name"] != ROOT {
             components.insert(reference, component(package, "library", sums));
         }
     }
@@ -108,35 +139,18 @@ fn describe(metadata: &Value, sums: &Checksums, version: &str, time: &str) -> Re
     }))
 }
 
-/// Returns the IDs of the packages that a package links: neither tests, nor build scripts, nor macros.
-fn linked<'m>(node: &'m Value, by_id: &BTreeMap<&str, &Value>) -> Vec<&'m str> {
-    let mut linked = Vec::new();
-    for dependency in list(&node["deps"]) {
-        let is_linked = list(&dependency["dep_kinds"]).iter().any(|it| it["kind"].is_null());
-        let Some(id) = dependency["pkg"].as_str().filter(|_| is_linked) else { continue };
-        let is_macro = by_id.get(id).is_some_and(|package| is_macro(package));
-        if !is_macro {
-            linked.push(id);
-        }
-    }
-    linked
+/// Returns the addresses of the linked crates that a crate needs.
+fn needed(node: &Value, by_id: &BTreeMap<&str, &Value>) -> BTreeSet<String> {
+    let is_needed = |dependency: &&Value| {
+        list(&dependency["dep_kinds"]).iter().any(|kind| kind["kind"].is_null())
+    };
+    let needed = list(&node["deps"]).iter().filter(is_needed);
+    needed.filter_map(|it| by_id.get(it["pkg"].as_str()?)).map(|package| purl(package)).collect()
 }
 
-fn is_macro(package: &Value) -> bool {
-    let targets = list(&package["targets"]).iter();
-    targets.flat_map(|target| list(&target["kind"])).any(|kind| kind == "proc-macro")
-}
-
-/// Returns the packages that a package links, directly or not, and the package itself.
-fn reachable<'m>(root: &'m str, edges: &BTreeMap<&'m str, Vec<&'m str>>) -> BTreeSet<&'m str> {
-    let mut reached = BTreeSet::new();
-    let mut open = vec![root];
-    while let Some(id) = open.pop() {
-        if reached.insert(id) {
-            open.extend(edges.get(id).into_iter().flatten());
-        }
-    }
-    reached
+fn identity(package: &Value) -> (String, String) {
+    let text = |name: &str| package[name].as_str().unwrap_or_default().to_owned();
+    (text("name"), text("version"))
 }
 
 fn component(package: &Value, kind: &str, sums: &Checksums) -> Value {
@@ -149,8 +163,7 @@ fn component(package: &Value, kind: &str, sums: &Checksums) -> Value {
         "licenses": [licence(package)],
         "purl": reference,
     });
-    let text = |name: &str| package[name].as_str().unwrap_or_default().to_owned();
-    if let Some(sum) = sums.get(&(text("name"), text("version"))) {
+    if let Some(sum) = sums.get(&identity(package)) {
         component["hashes"] = json!([{ "alg": "SHA-256", "content": sum }]);
     }
     if let Some(repository) = package["repository"].as_str() {
@@ -189,6 +202,11 @@ mod tests {
             "repository": null, "targets": [{ "kind": [kind] }] })
     }
 
+    #[test]
+    fn banned_crates_are_read() {
+        assert!(banned().unwrap().contains(&"ring".to_owned()));
+    }
+
     fn edge(name: &str, kind: Option<&str>) -> Value {
         json!({ "pkg": name, "dep_kinds": [{ "kind": kind }] })
     }
@@ -212,7 +230,9 @@ mod tests {
             ] },
         });
         let lock = "[[package]]\nname = \"linked\"\nversion = \"1.0.0+a\"\nchecksum = \"ab\"\n";
-        let found = describe(&metadata, &checksums(lock).unwrap(), "1.0.0", "t").unwrap();
+        let linked = ["aloft", "linked", "below"].map(|name| (name.into(), "1.0.0+a".into()));
+        let sums = checksums(lock).unwrap();
+        let found = describe(&metadata, &linked.into(), &sums, "1.0.0", "t").unwrap();
         let components = list(&found["components"]);
         let names: Vec<_> = components.iter().map(|it| it["name"].as_str().unwrap()).collect();
         assert_eq!(names, ["below", "linked"]);

@@ -12,12 +12,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::shell;
 
-/// Variables with the secret key, with the path of a file that has it, and with its password.
-const KEY: &str = "ALOFT_SIGNING_KEY";
+/// Variables with the secret key and its password, and with the path of a file that has the key.
+const KEY: &str = shell::SECRETS[0];
+const PASSWORD: &str = shell::SECRETS[1];
 const KEY_FILE: &str = "ALOFT_SIGNING_KEY_FILE";
-const PASSWORD: &str = "ALOFT_SIGNING_PASSWORD";
-/// Those with secrets, which no build script of a library may read.
-pub(super) const SECRETS: [&str; 2] = [KEY, PASSWORD];
 
 /// Where the secret key is, and its password.
 #[derive(Default)]
@@ -25,14 +23,6 @@ pub(super) struct SigningKey {
     key: Option<String>,
     file: Option<PathBuf>,
     password: String,
-}
-
-/// Whether a release was signed.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Signed {
-    Yes,
-    /// No variable names a key.
-    WithoutKey,
 }
 
 impl SigningKey {
@@ -55,14 +45,9 @@ impl SigningKey {
         Self { key: None, file: Some(file), password: String::new() }
     }
 
-    /// Returns whether a variable names a key.
-    pub(super) fn is_given(&self) -> bool {
-        self.key.is_some() || self.file.is_some()
-    }
-
     /// Writes the signature of a file next to it, with the ending `.minisig`. The trusted comment is part of what
     /// is signed.
-    pub(super) fn sign(&self, file: &Path, comment: &str) -> Result<Signed> {
+    pub(super) fn sign(&self, file: &Path, comment: &str) -> Result<()> {
         let folder = tempfile::tempdir()?;
         let key = match (&self.key, &self.file) {
             (Some(text), _) => {
@@ -72,7 +57,7 @@ impl SigningKey {
                 path
             }
             (None, Some(path)) => std::path::absolute(path)?,
-            (None, None) => return Ok(Signed::WithoutKey),
+            (None, None) => bail!("no key signs the release: set {KEY_FILE} or {KEY}"),
         };
         if !key.is_file() {
             bail!("{KEY_FILE} names {}, which is not a file", key.display());
@@ -98,7 +83,7 @@ impl SigningKey {
                 String::from_utf8_lossy(&output.stderr).trim()
             );
         }
-        Ok(Signed::Yes)
+        Ok(())
     }
 }
 
@@ -114,10 +99,10 @@ mod tests {
     }
 
     #[test]
-    fn without_key_nothing_is_signed() {
+    fn missing_key_is_refused() {
         let (folder, sums) = folder_with_sums();
-        let signed = SigningKey::default().sign(&sums, "aloft").unwrap();
-        assert_eq!(signed, Signed::WithoutKey);
+        let refused = SigningKey::default().sign(&sums, "aloft").unwrap_err().to_string();
+        assert!(refused.contains("set ALOFT_SIGNING_KEY_FILE"), "{refused}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

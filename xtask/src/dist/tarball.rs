@@ -15,8 +15,8 @@ pub(super) fn compressed(files: &[PackedFile], folder: &str, seconds: u64) -> Re
 fn tarball(files: &[PackedFile], folder: &str, seconds: u64) -> Result<Vec<u8>> {
     let mut archive = Archive::at(seconds);
     archive.folder(folder, Rights::USABLE)?;
-    let folders = files.iter().filter_map(|it| it.path.rsplit_once('/'));
-    for (below, _) in folders.collect::<BTreeSet<_>>() {
+    let folders = files.iter().filter_map(|it| Some(it.path.rsplit_once('/')?.0));
+    for below in folders.collect::<BTreeSet<_>>() {
         archive.folder(&format!("{folder}/{below}"), Rights::USABLE)?;
     }
     for file in files {

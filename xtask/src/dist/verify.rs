@@ -1,7 +1,7 @@
 //! Verifies packages: those of a small program, as part of `cargo xtask packaging`, and those of a release
 //! (`cargo xtask dist --verify`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use super::lifecycle::{self, Upgrade};
 use super::machine::Machine;
 use super::package::{self, PackageFacts};
 use super::signature::SigningKey;
-use super::{GLIBC, VERSION, check, sbom, tarball};
+use super::{GLIBC, SUMS, VERSION, check, folder, image, sbom, tarball};
 use crate::release::Architecture;
 use crate::{setup, shell};
 
@@ -54,7 +54,8 @@ pub(crate) fn check_packages() -> Result<()> {
         if fs::read(&newer)? != fs::read(&again)? {
             bail!("two packages of the same program differ: {}", newer.display());
         }
-        let files = contents::of_package(&packed.program, &packed.documents, format, "")?;
+        let changelog = packed.facts(VERSION).debian_changelog()?;
+        let files = contents::of_package(&packed.program, &packed.documents, format, &changelog)?;
         check::check(&newer, format, &files)?;
         if let Some(obstacle) = &obstacle {
             println!("{} was not installed: {obstacle}", newer.display());
@@ -77,49 +78,68 @@ fn check_signature() -> Result<()> {
     shell::run("minisign", &["-V", "-q", "-p", &public, "-m", &file.display().to_string()])
 }
 
-/// Verifies a release in a folder: checksums, contents, and the life of the packages for this machine.
-pub(super) fn verify(folder: &Path) -> Result<()> {
+/// Verifies a release for these processors in a folder: its files, checksums, contents, and the life of the packages
+/// for this machine.
+pub(super) fn verify(folder: &Path, architectures: &[Architecture]) -> Result<()> {
     setup::for_dist()?;
     if let Some(obstacle) = Machine::obstacle()? {
         bail!("cannot install the packages: {obstacle}");
     }
     super::check_sums(folder)?;
-    sbom::validate(&folder.join(super::sbom_name()))?;
-    let mut verified = 0;
-    for architecture in Architecture::ALL {
-        let name = format!("aloft-{VERSION}-linux-{}", architecture.name());
-        if folder.join(format!("{name}.tar.gz")).is_file() {
-            verify_programs(folder, &name, architecture)
-                .with_context(|| format!("the release for {} is wrong", architecture.name()))?;
-            verified += 1;
-        }
+    check_names(folder, architectures)?;
+    let sbom = folder.join(super::sbom_name());
+    sbom::validate(&sbom)?;
+    let seconds = sbom::seconds_of(&sbom)?;
+    for architecture in architectures {
+        verify_programs(folder, *architecture, seconds)
+            .with_context(|| format!("the release for {} is wrong", architecture.name()))?;
     }
-    if verified == 0 {
-        bail!("{} has no release of version {VERSION}", folder.display());
-    }
-    println!("{}: the releases for {verified} processors are right", folder.display());
+    println!("{}: the release for {} processors is right", folder.display(), architectures.len());
     Ok(())
 }
 
-fn verify_programs(folder: &Path, name: &str, architecture: Architecture) -> Result<()> {
-    let unpacked = tempfile::tempdir()?;
-    let mut tar = shell::command("tar")?;
-    tar.args(["--extract", "--no-same-owner", "--file"]).arg(folder.join(format!("{name}.tar.gz")));
-    shell::finish(tar.arg("--directory").arg(unpacked.path()))?;
-    let root = unpacked.path().join(name);
-    let program = root.join("aloft");
-    super::check_program(&super::Program { path: program.clone(), architecture })?;
-    let is_of_here = Architecture::of_this_machine() == Some(architecture);
-    if is_of_here {
-        let printed = shell::output(&program.to_string_lossy(), &["--version"])?;
-        if printed.trim() != format!("aloft {VERSION}") {
-            bail!("the program prints the version `{}`, expected {VERSION}", printed.trim());
+/// Checks that the checksums and the folder have exactly the files of a release.
+fn check_names(release: &Path, architectures: &[Architecture]) -> Result<()> {
+    let expected: BTreeSet<String> = folder::names(architectures).into_iter().collect();
+    let sums = fs::read_to_string(release.join(SUMS))?;
+    let summed = sums.lines().filter_map(|line| Some(line.split_once("  ")?.1.to_owned()));
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(release)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name != SUMS && name != folder::signature_name() {
+            found.insert(name);
         }
     }
+    for (place, names) in [(SUMS, summed.collect()), ("the folder", found)] {
+        if let Some(name) = expected.symmetric_difference(&names).next() {
+            let fault = if names.contains(name) { "does not belong to" } else { "is missing in" };
+            bail!(
+                "{}: {name} {fault} {place}; a release for fewer processors needs --target",
+                release.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+fn verify_programs(release: &Path, architecture: Architecture, seconds: u64) -> Result<()> {
+    let name = folder::archive_name(architecture);
+    let unpacked = tempfile::tempdir()?;
+    let mut tar = shell::command("tar")?;
+    tar.args(["--extract", "--no-same-owner", "--file"])
+        .arg(release.join(format!("{name}.tar.gz")));
+    shell::finish(tar.arg("--directory").arg(unpacked.path()))?;
+    let root = unpacked.path().join(&name);
+    let program = root.join("aloft");
+    super::check_program(&super::Program { path: program.clone(), architecture })?;
+    image::check(&release.join(folder::image_name(architecture)), &program, architecture)?;
+    let is_of_here = Architecture::of_this_machine() == Some(architecture);
+    let facts = PackageFacts { version: VERSION, architecture, glibc: GLIBC, seconds };
     let documents = unpacked_documents(&root)?;
     for format in Format::ALL {
-        let newer = folder.join(format.file_name(VERSION, architecture));
-        let files = contents::of_package(&program, &documents, format, "")?;
+        let newer = release.join(format.file_name(VERSION, architecture));
+        let changelog = facts.debian_changelog()?;
+        let files = contents::of_package(&program, &documents, format, &changelog)?;
         check::check(&newer, format, &files)?;
         if is_of_here {
             let older = StandIn::build(unpacked.path())?.write(format, OLDER, unpacked.path())?;
@@ -145,6 +165,7 @@ fn unpacked_documents(root: &Path) -> Result<Documents> {
         zsh: read("completions/_aloft")?,
         fish: read("completions/aloft.fish")?,
         pages,
+        licences: read("THIRD-PARTY-LICENSES")?,
     })
 }
 
@@ -165,17 +186,25 @@ impl StandIn {
         let architecture = Architecture::of_program(&program)?;
         let text = || b"# aloft\n".to_vec();
         let pages = [("aloft.1".to_owned(), b".TH aloft 1\n".to_vec())].into();
-        let documents = Documents { bash: text(), zsh: text(), fish: text(), pages };
+        let documents =
+            Documents { bash: text(), zsh: text(), fish: text(), pages, licences: text() };
         Ok(Self { program, architecture, documents })
     }
 
-    /// Writes a package with this version, and returns its path.
+    fn facts<'a>(&self, version: &'a str) -> PackageFacts<'a> {
+        PackageFacts { version, architecture: self.architecture, glibc: GLIBC, seconds: SECONDS }
+    }
+
+    /// Writes a package with this version, whose settings differ if it is the older one, and returns its path.
     fn write(&self, format: Format, version: &str, folder: &Path) -> Result<PathBuf> {
-        let architecture = self.architecture;
-        let facts = PackageFacts { version, architecture, glibc: GLIBC, seconds: SECONDS };
+        let facts = self.facts(version);
         let changelog = facts.debian_changelog()?;
-        let files = contents::of_package(&self.program, &self.documents, format, &changelog)?;
-        let package = folder.join(format.file_name(version, architecture));
+        let mut files = contents::of_package(&self.program, &self.documents, format, &changelog)?;
+        if version == OLDER {
+            let settings = files.iter_mut().find(|file| file.path == "etc/aloft/aloft.toml");
+            settings.context("the package has no settings")?.bytes.extend(b"# older\n");
+        }
+        let package = folder.join(format.file_name(version, self.architecture));
         package::write(&files, format, &facts, &package)?;
         Ok(package)
     }

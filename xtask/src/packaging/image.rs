@@ -4,17 +4,15 @@
 //! Format: <https://github.com/opencontainers/image-spec/blob/v1.1.1/image-layout.md>
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 use super::libraries::libraries;
 use super::tar::{Archive, Rights};
-use crate::release::Architecture;
+use crate::release::{Architecture, sha256, third_party_licences};
 use crate::shell;
 
 /// User of the program in the image.
@@ -22,9 +20,11 @@ const USER: u32 = 10_001;
 /// Folder of the data, and the only one that the program writes to.
 const DATA: Rights = Rights { owner: USER, mode: 0o700 };
 /// Path of the program in the image.
-const PROGRAM: &str = "usr/local/bin/aloft";
+pub(crate) const PROGRAM: &str = "usr/local/bin/aloft";
 /// Certificates of public authorities, in Debian's package `ca-certificates`.
 const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
+/// Folder of the licences in the image.
+const LICENCES: &str = "usr/share/licenses/aloft";
 /// Files of the system that the program and its libraries read.
 const SYSTEM: [(&str, &str); 3] = [
     ("etc/group", "root:x:0:\naloft:x:10001:\n"),
@@ -161,6 +161,10 @@ fn layer(binary: &Path, architecture: Architecture) -> Result<Vec<u8>> {
         format!("failed to read {AUTHORITIES}; install the package `ca-certificates`")
     })?;
     files.insert(AUTHORITIES[1..].into(), (Rights::READABLE, authorities));
+    let licence = fs::read(shell::workspace().join("LICENSE")).context("failed to read LICENSE")?;
+    for (name, text) in [("LICENSE", licence), ("THIRD-PARTY-LICENSES", third_party_licences()?)] {
+        files.insert(format!("{LICENCES}/{name}"), (Rights::READABLE, text));
+    }
     for library in libraries(binary, architecture)? {
         let bytes = fs::read(&library.file)
             .with_context(|| format!("failed to read {}", library.file.display()))?;
@@ -203,11 +207,7 @@ fn archive(files: &Layout) -> Result<Vec<u8>> {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    let mut text = "sha256:".to_owned();
-    for byte in Sha256::digest(bytes) {
-        write!(text, "{byte:02x}").expect("writing to memory does not fail");
-    }
-    text
+    format!("sha256:{}", sha256(bytes))
 }
 
 fn text(value: &Value) -> Vec<u8> {

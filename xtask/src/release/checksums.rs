@@ -23,10 +23,16 @@ pub(crate) fn sums_of(folder: &Path, is_part: impl Fn(&str) -> bool) -> Result<S
         let file = folder.join(&name);
         let bytes =
             fs::read(&file).with_context(|| format!("failed to read {}", file.display()))?;
-        for byte in Sha256::digest(bytes) {
-            write!(lines, "{byte:02x}")?;
-        }
-        writeln!(lines, "  {name}")?;
+        writeln!(lines, "{}  {name}", sha256(&bytes))?;
     }
     Ok(lines)
+}
+
+/// Returns the SHA-256 checksum of bytes, in hexadecimal digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    let mut sum = String::new();
+    for byte in Sha256::digest(bytes) {
+        write!(sum, "{byte:02x}").expect("writing to memory does not fail");
+    }
+    sum
 }

@@ -52,11 +52,21 @@ const MINISIGN: Installer = Installer {
     by_hand: "install minisign (https://jedisct1.github.io/minisign/) and put it on the PATH",
 };
 
+/// Installs the packer of packages.
+pub(crate) fn for_packages() -> Result<()> {
+    super::ready(&NFPM)
+}
+
+/// Installs the program that signs.
+pub(crate) fn for_signing() -> Result<()> {
+    super::present(&MINISIGN).context("`minisign` not found")
+}
+
 /// Installs the tools that make and check packages.
 pub(crate) fn for_dist() -> Result<()> {
     super::present(&RPM).context("`rpm` not found")?;
-    super::present(&MINISIGN).context("`minisign` not found")?;
-    super::ready(&NFPM)?;
+    for_signing()?;
+    for_packages()?;
     super::ready(&ACTIONLINT)?;
     super::ready(&CYCLONEDX)?;
     super::ready(&packaging::KUBERNETES)

@@ -74,6 +74,7 @@ fn skipped_blocks_are_few_and_have_reasons() {
     docs/guides/run-it-for-real.md: it runs on another machine until it is stopped
     docs/guides/run-it-for-real.md: it runs on another machine
     docs/guides/run-it-for-real.md: it replaces a program of the whole system
+    docs/guides/run-it-for-real.md: it replaces a program of the whole system
     docs/guides/run-it-for-real.md: it removes a program of the whole system
     docs/guides/run-it-for-real.md: it changes the settings of the whole system
     docs/guides/run-it-for-real.md: Prometheus reads it
