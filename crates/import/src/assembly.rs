@@ -69,7 +69,9 @@ pub(crate) struct Assembly {
 impl Assembly {
     /// Adds a monitor. `id` identifies it in the source.
     pub(crate) fn monitor(&mut self, id: &str, draft: MonitorDraft, mut entry: Entry) {
-        if let Some(draft) = repair::monitor(draft, &mut entry) {
+        if let Some(draft) = repair::monitor(draft, &mut entry)
+            && !entry.is_refused
+        {
             let name = draft.name.clone().unwrap_or_default();
             let key = self.taken.take(&name, "monitor");
             entry.imported_as(&key);
@@ -133,6 +135,7 @@ impl Assembly {
             .collect();
         for entry in &mut self.entries {
             entry.decide();
+            entry.replace(|text| self.secrets.hide_variables(text));
         }
         let monitor_keys = self.monitor_keys;
         let configuration =

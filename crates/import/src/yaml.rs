@@ -191,25 +191,19 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the type of a plain scalar by the core schema.
+/// Returns the type of a plain scalar by the core schema. A number or boolean in another form than that
+/// of JSON stays a text, so that a telephone number or a version keeps all its characters.
 fn plain(text: &str) -> Value {
-    match text {
+    let typed = match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
-        "true" | "True" | "TRUE" => return Value::Bool(true),
-        "false" | "False" | "FALSE" => return Value::Bool(false),
-        _ => {}
-    }
-    let is_number = text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
-    if !is_number {
-        return Value::from(text);
-    }
-    if let Ok(number) = text.parse::<i64>() {
-        return Value::from(number);
-    }
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => Value::from(number),
-        Ok(_) | Err(_) => Value::from(text),
-    }
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        _ => match text.parse::<i64>() {
+            Ok(number) => Value::from(number),
+            Err(_) => Value::from(text.parse::<f64>().ok()),
+        },
+    };
+    if typed.to_string() == text { typed } else { Value::from(text) }
 }
 
 fn key_of(value: &Value) -> Option<String> {
@@ -261,6 +255,27 @@ mod tests {
         });
         assert_eq!(read_text(text), Ok(expected));
         assert_eq!(read_text(""), Ok(Value::Null));
+    }
+
+    #[test]
+    fn plain_texts_keep_their_characters() {
+        let text = "[00112233, +491701234567, 1.10, 5.0, 1e5, 12345678901234567890123, True, .5, -0, 7, -1, 6.5, true]";
+        let expected = json!([
+            "00112233",
+            "+491701234567",
+            "1.10",
+            5.0,
+            "1e5",
+            "12345678901234567890123",
+            "True",
+            ".5",
+            "-0",
+            7,
+            -1,
+            6.5,
+            true
+        ]);
+        assert_eq!(read_text(text), Ok(expected));
     }
 
     #[test]

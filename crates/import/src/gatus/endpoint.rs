@@ -105,10 +105,10 @@ fn check(record: &mut Record, record_type: &mut String, entry: &mut Entry) -> Op
                 }
                 _ => "check another port or page of the host",
             };
-            entry.lose(
-                format!("the address `{}`", url.split('?').next().unwrap_or_default()),
-                remedy,
-            );
+            // Without user, password and parameters.
+            let address = url.split('?').next().unwrap_or_default();
+            let host = address.rsplit(['@', '/']).next().unwrap_or_default();
+            entry.lose(format!("the address `{scheme}://{host}`"), remedy);
             None
         }
     }

@@ -49,6 +49,12 @@ const COUNTED: [(&str, &str); 6] = [
     ("setting", "setting of the program"),
 ];
 
+/// Links of maintenance: table, object and words.
+const MAINTAINED: &[(&str, &str, &str)] = &[
+    ("monitor_maintenance", "monitor", "monitor"),
+    ("maintenance_status_page", "status_page", "status page"),
+];
+
 /// Returns whether a file is a database. Fails if it cannot be read, or is empty.
 pub(super) fn is_sqlite(path: &Path) -> Result<bool, ImportError> {
     let header = header(path)?;
@@ -113,6 +119,21 @@ pub(super) fn rows(path: &Path) -> Result<Rows, ImportError> {
         }
     }
     let tables = tables(&connection).map_err(|error| refused(path, &error))?;
+    for (table, object, words) in MAINTAINED {
+        if !tables.contains(*table) {
+            continue;
+        }
+        let sql = format!(
+            "SELECT l.maintenance_id, o.{name} AS name FROM [{table}] l JOIN [{object}] o \
+             ON o.id = l.{object}_id ORDER BY l.id",
+            name = if *object == "monitor" { "name" } else { "title" },
+        );
+        for mut link in all(&sql)? {
+            if let (Some(id), Some(name)) = (link.id("maintenance_id"), link.text("name")) {
+                rows.maintained.entry(id).or_default().push(format!("the {words} `{name}`"));
+            }
+        }
+    }
     for (table, words) in COUNTED {
         if tables.contains(table) {
             let sql = format!("SELECT count(*) FROM [{table}]");

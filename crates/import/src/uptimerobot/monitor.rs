@@ -119,11 +119,14 @@ fn http(record: &mut Record, kind: i64, url: String, entry: &mut Entry) -> HttpD
     }
     keyword(record, kind, &mut http, entry);
     statuses(record, &mut http, entry);
-    if record.flag("ignore_ssl_errors") == Some(true) {
+    let mut tls = record.record("ssl").unwrap_or_default();
+    let ignores_errors = [record.flag("ignore_ssl_errors"), tls.flag("ignore_errors")];
+    if ignores_errors.contains(&Some(true)) {
         let remedy = "trust the certificate with the setting `extra_ca_file` of server and probes";
         entry.lose("ignored TLS errors", remedy);
     }
-    if record.flag("disable_domain_expire_notifications") == Some(false) {
+    let name = "disable_domain_expire_notifications";
+    if [record.flag(name), tls.flag(name)].contains(&Some(false)) {
         entry.lose("warnings before the domain expires", "let the registrar renew it");
     }
     http

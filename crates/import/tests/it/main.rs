@@ -4,7 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "clippy takes helpers of tests for product code")]
 
 mod answers;
+mod answers_meaning;
 mod gatus;
+mod gatus_meaning;
 mod hostile;
 mod kuma;
+mod kuma_meaning;
 mod support;
