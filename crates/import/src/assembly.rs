@@ -63,6 +63,7 @@ pub(crate) struct Assembly {
     pages: Vec<(PagePart, usize)>,
     entries: Vec<Entry>,
     taken: Keys,
+    slugs: Keys,
     pub(crate) secrets: Secrets,
 }
 
@@ -169,7 +170,7 @@ impl Assembly {
         let entry = &mut self.entries[at];
         let title = part.draft.title.take().unwrap_or_default();
         let title = repair::name(&title, name_chars_max(&STATUS_PAGE, "title"), entry);
-        repair_slug(&mut part.draft, &title, entry);
+        repair_slug(&mut part.draft, &title, &mut self.slugs, entry);
         part.draft.description =
             part.draft.description.and_then(|text| repair::description(&text, entry));
         part.draft.title = Some(title.clone());
@@ -253,7 +254,7 @@ fn checked(draft: &ComponentDraft) -> ComponentDraft {
 }
 
 /// Makes a valid slug of the given one, or else of the title.
-fn repair_slug(draft: &mut PageDraft, title: &str, entry: &mut Entry) {
+fn repair_slug(draft: &mut PageDraft, title: &str, taken: &mut Keys, entry: &mut Entry) {
     let given = draft.slug.take().filter(|slug| !slug.is_empty());
     let raw = given.clone().unwrap_or_else(|| title.to_owned());
     let slug = if STATUS_PAGE.field("slug").shape.takes(&raw) {
@@ -261,6 +262,11 @@ fn repair_slug(draft: &mut PageDraft, title: &str, entry: &mut Entry) {
     } else {
         crate::text::slug(&raw, "status", SLUG_CHARS_MAX)
     };
+    let free = taken.claim(&slug);
+    if free != slug {
+        entry.change("slug", &slug, &free, "another page of the source has it");
+    }
+    let slug = free;
     if let Some(given) = given.filter(|given| *given != slug) {
         entry.change("slug", given, &slug, "a slug is words in lower case, joined by hyphens");
     }

@@ -51,13 +51,13 @@ pub(crate) fn read(documents: Vec<Document>) -> Result<Reading, ImportError> {
     for record in monitors {
         monitor::import(record, &mut links, &mut assembly);
     }
-    for record in contacts {
+    for record in saved::unique(contacts) {
         contact::import(record, &links, &mut assembly);
     }
-    for record in pages {
+    for record in saved::unique(pages) {
         page(record, &links, &mut assembly);
     }
-    for mut record in windows {
+    for mut record in saved::unique(windows) {
         let name = record.text("friendly_name").unwrap_or_default();
         let mut entry = Entry::new(ObjectKind::Maintenance, &name);
         let remedy = "plan it with `aloft maintenance plan`; it takes an RRULE";

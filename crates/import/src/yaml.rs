@@ -14,6 +14,8 @@ use crate::ImportError;
 const DEPTH_MAX: usize = 64;
 /// Maximum number of values in a file, each alias counted with its content (ours).
 const VALUES_MAX: usize = 1_000_000;
+/// Bytes of text that count as another value, so that the bound also limits memory (ours).
+const TEXT_BYTES: usize = 64;
 /// Key of a mapping whose value is merged into it.
 const MERGE: &str = "<<";
 
@@ -76,10 +78,12 @@ impl Reader<'_> {
                 self.place(value, span)
             }
             Event::Scalar(text, style, anchor, tag) => {
-                self.count(1, span)?;
+                let size = size_of_text(&text);
+                self.count(size, span)?;
                 let value = Self::scalar(&text, style, tag.as_deref());
                 if anchor > 0 {
-                    self.anchors.insert(anchor, (value.clone(), 1));
+                    self.count(size, span)?;
+                    self.anchors.insert(anchor, (value.clone(), size));
                 }
                 self.place(value, span)
             }
@@ -126,6 +130,8 @@ impl Reader<'_> {
         };
         if anchor > 0 {
             let size = size_of(&value);
+            // The anchor keeps a copy.
+            self.count(size, span)?;
             self.anchors.insert(anchor, (value.clone(), size));
         }
         self.place(value, span)
@@ -224,12 +230,21 @@ fn fields_of(value: Value) -> Vec<(String, Value)> {
     }
 }
 
+/// Returns the number of values, long texts counted several times.
 fn size_of(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(size_of).sum::<usize>(),
-        Value::Object(fields) => 1 + fields.values().map(size_of).sum::<usize>(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
+        Value::Object(fields) => {
+            let sizes = fields.iter().map(|(name, value)| size_of_text(name) + size_of(value));
+            1 + sizes.sum::<usize>()
+        }
+        Value::String(text) => size_of_text(text),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
     }
+}
+
+const fn size_of_text(text: &str) -> usize {
+    1 + text.len() / TEXT_BYTES
 }
 
 #[cfg(test)]
@@ -301,6 +316,9 @@ mod tests {
             writeln!(bomb, "a{level}: &a{level} [{aliases}]").unwrap();
         }
         assert!(read_text(&bomb).unwrap_err().contains("aliases included"));
+        let text = "x".repeat(1_000_000);
+        let long = format!("a: &a {text}\nb: [{}]", "*a, ".repeat(1_000));
+        assert!(read_text(&long).unwrap_err().contains("aliases included"));
     }
 
     #[test]

@@ -168,7 +168,9 @@ impl<'a> Condition<'a> {
         if self.placeholder == "LEN([BODY])" {
             return match (self.operator, self.right) {
                 (">" | "!=", "0") | (">=", "1") => {
-                    convert::body(http, TextComparator::NotEmpty, "")
+                    let why = "a JSON list or object without values is text all the same";
+                    entry.change("conditions", self.written, "the body is not empty", why);
+                    convert::body(http, TextComparator::NotEmpty, "");
                 }
                 ("==", "0") => convert::body(http, TextComparator::Empty, ""),
                 _ => self.lose(entry),

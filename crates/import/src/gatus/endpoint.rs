@@ -62,11 +62,18 @@ pub(super) fn import(
         entry.change("failure-threshold", failures, format_args!("retry {retries}"), why);
         convert::retry(&mut draft, "failure-threshold", retries, &mut entry);
     }
-    if !record.list("maintenance-windows").is_empty() {
-        let remedy = "plan them with `aloft maintenance plan`";
-        entry.lose("maintenance windows", remedy);
+    for window in record.list("maintenance-windows") {
+        let remedy = "plan it with `aloft maintenance plan`; it takes an RRULE";
+        entry.lose(format!("the maintenance window {window}"), remedy);
     }
-    record.ignore(&["ui", "ssh"]);
+    for (field, remedy) in [
+        ("ui", "pages hide addresses and errors, and have their own design"),
+        ("ssh", "check the port with a TCP monitor"),
+    ] {
+        if record.take(field).is_some() {
+            entry.lose(format!("the setting `{field}`"), remedy);
+        }
+    }
     entry.close(record);
     assembly.monitor(&id, draft, entry);
     Some(Member { id, name, group })

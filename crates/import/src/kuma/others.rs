@@ -48,6 +48,10 @@ pub(super) fn note(rows: &mut Rows, assembly: &mut Assembly) {
             "setting of the program" => {
                 "docs/reference/settings.md lists the settings of the server"
             }
+            "daily statistic" | "hourly statistic" | "statistic of a minute" => {
+                "keep the database; `--history` exports single heartbeats only, of which Uptime Kuma 2 \
+                 keeps about a day"
+            }
             _ => "check the services themselves",
         };
         if count > 0 {

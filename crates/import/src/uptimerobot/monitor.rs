@@ -107,16 +107,7 @@ fn http(record: &mut Record, kind: i64, url: String, entry: &mut Entry) -> HttpD
         (Some(user), _) => convert::basic_authentication(&mut http, &user, &password),
         (None, _) => {}
     }
-    http.body = record.take("post_value").map(|value| match value.as_str() {
-        Some(text) => text.to_owned(),
-        None => value.to_string(),
-    });
-    if http.body.is_some() && !convert::has_header(&http, "Content-Type") {
-        let is_pairs = record.integer("post_type") == Some(1);
-        let media_type =
-            if is_pairs { "application/x-www-form-urlencoded" } else { "application/json" };
-        convert::header(&mut http, "Content-Type", media_type);
-    }
+    body(record, &mut http);
     keyword(record, kind, &mut http, entry);
     statuses(record, &mut http, entry);
     let mut tls = record.record("ssl").unwrap_or_default();
@@ -130,6 +121,33 @@ fn http(record: &mut Record, kind: i64, url: String, entry: &mut Entry) -> HttpD
         entry.lose("warnings before the domain expires", "let the registrar renew it");
     }
     http
+}
+
+/// Reads the body: pairs (type 1), or any text (type 2) as HTML (0) or JSON (1).
+fn body(record: &mut Record, http: &mut HttpDraft) {
+    let are_pairs = record.integer("post_type") == Some(1);
+    let content_type = record.integer("post_content_type");
+    let Some(value) = record.take("post_value") else { return };
+    let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let pairs = serde_json::from_str(&written).ok().and_then(Record::of);
+    http.body = Some(match pairs.filter(|_| are_pairs) {
+        Some(mut pairs) => {
+            let mut form = url::form_urlencoded::Serializer::new(String::new());
+            for name in pairs.names() {
+                form.append_pair(&name, &pairs.text(&name).unwrap_or_default());
+            }
+            form.finish()
+        }
+        None => written,
+    });
+    let media_type = match (are_pairs, content_type) {
+        (true, _) => "application/x-www-form-urlencoded",
+        (false, Some(0)) => "text/html",
+        (false, _) => "application/json",
+    };
+    if !convert::has_header(http, "Content-Type") {
+        convert::header(http, "Content-Type", media_type);
+    }
 }
 
 /// Reads the keyword. Type 1 alerts if it exists, type 2 if it does not.

@@ -125,3 +125,53 @@ fn unknown_field_makes_an_object_changed() {
     );
     assert!(preview.starts_with("changed    monitor `a` as a\n"), "{preview}");
 }
+
+#[test]
+fn group_and_endpoint_of_one_name_stay_apart() {
+    let written = import(
+        "alerting:\n  slack: {webhook-url: 'https://hooks.slack.com/base'}\n  discord: text\nendpoints:\n  \
+         - name: core\n    url: https://example.com/a\n    conditions: ['[STATUS] == 200']\n    alerts:\n      \
+         - {type: slack, provider-override: {webhook-url: 'https://hooks.slack.com/own'}}\n  \
+         - name: b\n    group: core\n    url: https://example.com/b\n    conditions: ['[STATUS] == 200']\n    \
+         alerts: [{type: slack}]\n",
+    );
+    let base =
+        written.text.split("  slack:\n").nth(1).unwrap().split("  slack-core:").next().unwrap();
+    assert!(base.contains("- b\n"), "{}", written.text);
+    let preview = written.preview.to_text();
+    assert!(preview.contains("`discord` must be an object, but is another text"), "{preview}");
+}
+
+#[test]
+fn folders_of_kubernetes_are_read_once() {
+    let folder = tempdir().unwrap();
+    let data = folder.path().join("..2026_01");
+    fs::create_dir(&data).unwrap();
+    let text = "endpoints:\n  - name: a\n    url: https://example.com\n    conditions: ['[STATUS] == 200']\n";
+    fs::write(data.join("config.yaml"), text).unwrap();
+    std::os::unix::fs::symlink("..2026_01", folder.path().join("..data")).unwrap();
+    std::os::unix::fs::symlink("..2026_01", folder.path().join("linked")).unwrap();
+    std::os::unix::fs::symlink("..data/config.yaml", folder.path().join("config.yaml")).unwrap();
+    let import = aloft_import::read(Peer::Gatus, folder.path(), &|_| None).unwrap();
+    let text = import.write(SecretStyle::Named).text;
+    assert_eq!(text.matches("kind: http").count(), 1, "{text}");
+}
+
+#[test]
+fn settings_of_suites_and_windows_are_named() {
+    let written = import(
+        "endpoints:\n  - name: a\n    url: https://example.com\n    conditions: ['[STATUS] == 200']\n    \
+         maintenance-windows: [{start: '01:00', duration: 1h}]\n    ui: {hide-url: true}\nsuites:\n  - name: login\n    \
+         interval: 5m\n    endpoints: [{name: first, url: 'https://example.com/1'}]\nmaintenance: {start: '23:00', every: [Monday]}\n",
+    );
+    let preview = written.preview.to_text();
+    for expected in [
+        "the request `first` to https://example.com/1",
+        "its field `interval`",
+        "the maintenance window {",
+        "the setting `ui`",
+        "its fields ",
+    ] {
+        assert!(preview.contains(expected), "{expected}: {preview}");
+    }
+}

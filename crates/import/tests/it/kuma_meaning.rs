@@ -129,3 +129,55 @@ fn inner_rows_lose_nothing_silently() {
         assert!(preview.contains(expected), "{expected}: {preview}");
     }
 }
+
+#[test]
+fn log_beside_the_target_of_a_link_is_read() {
+    let folder = tempdir().unwrap();
+    let path = unpacked("kuma-2.5.3.db.gz", folder.path(), "kuma.db");
+    let writer = Connection::open(&path).unwrap();
+    writer.pragma_update(None, "journal_mode", "wal").unwrap();
+    writer.execute("UPDATE monitor SET name = 'Newer' WHERE id = 6", []).unwrap();
+    let other = tempdir().unwrap();
+    let link = other.path().join("link.db");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let (text, _) = configuration(Peer::UptimeKuma, &link);
+    assert!(text.contains("name: Newer"), "{text}");
+}
+
+#[test]
+fn lock_of_a_writer_is_respected() {
+    let folder = tempdir().unwrap();
+    let path = unpacked("kuma-2.5.3.db.gz", folder.path(), "kuma.db");
+    let writer = Connection::open(&path).unwrap();
+    writer.pragma_update(None, "journal_mode", "delete").unwrap();
+    writer.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let error = import_of(Peer::UptimeKuma, &path).unwrap_err();
+    assert!(error.contains("is locked by another program"), "{error}");
+}
+
+#[test]
+fn statistics_are_named_with_a_remedy() {
+    let (_, preview) = after(
+        "INSERT INTO stat_daily (monitor_id, timestamp, ping, up, down) VALUES (6, 1, 1, 1, 0);",
+    );
+    assert!(preview.contains("of the kind daily statistic; keep the database"), "{preview}");
+}
+
+#[test]
+fn remedy_of_a_setting_fits_it() {
+    let config = json!({
+        "type": "telegram", "telegramChatID": "-1", "telegramServerUrl": "https://own.example", "telegramMessageThreadID": "7",
+    });
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("backup.json");
+    let backup =
+        json!({ "notificationList": [{ "id": 1, "name": "One", "config": config.to_string() }] });
+    std::fs::write(&path, backup.to_string()).unwrap();
+    let (_, preview) = configuration(Peer::UptimeKuma, &path);
+    for expected in [
+        "`telegramServerUrl`; messages go to the vendor",
+        "`telegramMessageThreadID`; messages go to the chat",
+    ] {
+        assert!(preview.contains(expected), "{preview}");
+    }
+}
