@@ -108,7 +108,7 @@ pub(crate) fn body(http: &mut HttpDraft, comparator: TextComparator, target: imp
 /// names are looked for inside.
 pub(crate) fn mx_assertion(
     comparator: RecordComparator,
-    name: String,
+    name: &str,
     entry: &mut Entry,
 ) -> RecordAssertionDraft {
     let inside = match comparator {
@@ -148,9 +148,10 @@ pub(crate) fn statuses(
     if !outside.is_empty() {
         let what = format!("the status codes {} beyond {STATUS_CODES}", outside.join(", "));
         let remedy = "accept a status code that HTTP defines";
-        match ranges.is_empty() {
-            true => entry.refuse(what, remedy),
-            false => entry.lose(what, remedy),
+        if ranges.is_empty() {
+            entry.refuse(what, remedy);
+        } else {
+            entry.lose(what, remedy);
         }
     }
     let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return };

@@ -209,7 +209,8 @@ fn plain(text: &str) -> Value {
             Err(_) => Value::from(text.parse::<f64>().ok()),
         },
     };
-    if typed.to_string() == text { typed } else { Value::from(text) }
+    let written = typed.to_string();
+    if written == text { typed } else { Value::from(text) }
 }
 
 fn key_of(value: &Value) -> Option<String> {

@@ -59,9 +59,10 @@ impl<'a> Condition<'a> {
             let (left, right, operator) = (left.trim(), right.trim(), operator.trim());
             // Gatus accepts the placeholder on both sides.
             let is_swapped = right.starts_with('[') && !left.starts_with(['[', 'l']);
-            let (left, right, operator) = match is_swapped {
-                true => (right, left, mirrored(operator)),
-                false => (left, right, operator),
+            let (left, right, operator) = if is_swapped {
+                (right, left, mirrored(operator))
+            } else {
+                (left, right, operator)
             };
             Some(Self { written, operator, right, placeholder: left.to_ascii_uppercase() })
         })
@@ -204,7 +205,7 @@ impl<'a> Condition<'a> {
         for (text_comparator, target) in texts {
             match comparator(text_comparator) {
                 Some(comparator) if record_type == RecordKind::Mx.as_str() => {
-                    let assertion = convert::mx_assertion(comparator, target, entry);
+                    let assertion = convert::mx_assertion(comparator, &target, entry);
                     dns.record_assertions.push(assertion);
                 }
                 Some(comparator) => dns.record_assertions.push(RecordAssertionDraft {

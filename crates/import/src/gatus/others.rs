@@ -61,6 +61,11 @@ pub(super) fn import(mut config: Record, members: Vec<Member>, assembly: &mut As
             assembly.note(entry);
         }
     }
+    sections(config, assembly);
+}
+
+/// Notes the sections that are about the program.
+fn sections(mut config: Record, assembly: &mut Assembly) {
     for (section, kind, remedy) in [
         (
             "maintenance",

@@ -329,7 +329,7 @@ fn lookup(record: &mut Record, dns: &mut DnsDraft, entry: &mut Entry) {
     for item in conditions {
         match condition(&item) {
             Some((comparator, target)) if kind == RecordKind::Mx.as_str() => {
-                dns.record_assertions.push(convert::mx_assertion(comparator, target, entry));
+                dns.record_assertions.push(convert::mx_assertion(comparator, &target, entry));
             }
             Some((comparator, target)) => {
                 dns.record_assertions.push(assertion(comparator, target));

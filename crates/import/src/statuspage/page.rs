@@ -182,6 +182,9 @@ fn groups(records: Vec<Record>, entry: &mut Entry) -> Vec<Members> {
         if record.take("description").is_some() {
             entry.lose("the description of a group", "write it into those of its components");
         }
+        if record.flag("only_show_if_degraded") == Some(true) {
+            entry.lose("a group only shown if degraded", "pages show all groups");
+        }
         record.ignore(&OF_PARTS);
         entry.close(record);
     }

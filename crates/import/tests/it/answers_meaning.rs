@@ -18,7 +18,7 @@ fn import(peer: Peer, answers: &[Value]) -> (String, String) {
 }
 
 /// Returns an answer of UptimeRobot with a monitor.
-fn robot(more: Value) -> Value {
+fn robot(more: &Value) -> Value {
     let mut monitor = json!({
         "id": 1, "friendly_name": "Shop", "url": "https://example.com", "type": 1, "interval": 60,
         "timeout": 30, "status": 2,
@@ -31,7 +31,8 @@ fn robot(more: Value) -> Value {
 
 #[test]
 fn rejected_code_keeps_the_range_around_it() {
-    let (text, _) = import(Peer::UptimeRobot, &[robot(json!({ "custom_http_statuses": "204:0" }))]);
+    let (text, _) =
+        import(Peer::UptimeRobot, &[robot(&json!({ "custom_http_statuses": "204:0" }))]);
     for expected in [
         "target: 204\n        comparator: neq",
         "target: 200\n        comparator: gte",
@@ -44,7 +45,7 @@ fn rejected_code_keeps_the_range_around_it() {
 #[test]
 fn ignored_tls_errors_are_named() {
     for more in [json!({ "ssl": { "ignore_errors": 1 } }), json!({ "ignore_ssl_errors": 1 })] {
-        let (_, preview) = import(Peer::UptimeRobot, &[robot(more)]);
+        let (_, preview) = import(Peer::UptimeRobot, &[robot(&more)]);
         assert!(preview.contains("impossible: ignored TLS errors"), "{preview}");
     }
 }
@@ -75,7 +76,7 @@ fn bodies_have_the_form_that_was_sent() {
         ),
         (json!({ "post_type": 2, "post_value": { "a": 1 } }), "a", "application/json"),
     ] {
-        let (text, _) = import(Peer::UptimeRobot, &[robot(more)]);
+        let (text, _) = import(Peer::UptimeRobot, &[robot(&more)]);
         assert!(text.contains(body) && text.contains(media_type), "{text}");
     }
 }

@@ -19,9 +19,11 @@ fn import(text: &str) -> Written {
 
 /// Imports an endpoint with conditions. Returns its part of the configuration and the preview.
 fn conditions(endpoint: &str, conditions: &[&str]) -> (String, String) {
-    let listed: String = conditions.iter().map(|one| format!("\n      - '{one}'")).collect();
-    let written =
-        import(&format!("endpoints:\n  - name: a\n    {endpoint}\n    conditions:{listed}\n"));
+    let listed: Vec<String> = conditions.iter().map(|one| format!("'{one}'")).collect();
+    let written = import(&format!(
+        "endpoints:\n  - name: a\n    {endpoint}\n    conditions: [{}]\n",
+        listed.join(", ")
+    ));
     (written.text, written.preview.to_text())
 }
 

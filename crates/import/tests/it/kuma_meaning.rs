@@ -24,7 +24,7 @@ fn backup(monitors: &Value) -> (String, String) {
     (written.text, written.preview.to_text())
 }
 
-fn monitor(id: u32, kind: &str, more: Value) -> Value {
+fn monitor(id: u32, kind: &str, more: &Value) -> Value {
     let mut monitor = json!({
         "id": id, "name": format!("m{id}"), "type": kind, "url": "https://example.com", "active": true,
         "hostname": "example.com", "port": 53, "interval": 60,
@@ -38,13 +38,13 @@ fn monitor(id: u32, kind: &str, more: Value) -> Value {
 #[test]
 fn paused_group_pauses_its_monitors() {
     let (text, preview) = backup(&json!([
-        monitor(1, "group", json!({ "active": false })),
-        monitor(2, "group", json!({ "parent": 1 })),
-        monitor(3, "http", json!({ "parent": 2 })),
-        monitor(4, "http", json!({ "forceInactive": true })),
-        monitor(5, "group", json!({ "parent": 6 })),
-        monitor(6, "group", json!({ "parent": 5 })),
-        monitor(7, "http", json!({ "parent": 6 })),
+        monitor(1, "group", &json!({ "active": false })),
+        monitor(2, "group", &json!({ "parent": 1 })),
+        monitor(3, "http", &json!({ "parent": 2 })),
+        monitor(4, "http", &json!({ "forceInactive": true })),
+        monitor(5, "group", &json!({ "parent": 6 })),
+        monitor(6, "group", &json!({ "parent": 5 })),
+        monitor(7, "http", &json!({ "parent": 6 })),
     ]));
     assert_eq!(text.matches("active: false").count(), 2, "{text}");
     assert!(preview.contains("active: true -> false (the group `m1` is paused)"), "{preview}");
@@ -53,8 +53,8 @@ fn paused_group_pauses_its_monitors() {
 #[test]
 fn unknown_status_codes_are_not_replaced() {
     let (text, preview) = backup(&json!([
-        monitor(1, "http", json!({ "accepted_statuscodes": ["999"] })),
-        monitor(2, "http", json!({ "accepted_statuscodes": ["200-299", "999"] })),
+        monitor(1, "http", &json!({ "accepted_statuscodes": ["999"] })),
+        monitor(2, "http", &json!({ "accepted_statuscodes": ["200-299", "999"] })),
     ]));
     assert!(!text.contains("  m1:") && text.contains("  m2:"), "{text}");
     assert!(preview.contains("impossible: the status codes 999 beyond 100-599"), "{preview}");
@@ -69,19 +69,19 @@ fn conditions_without_counterpart_refuse_a_lookup() {
         (json!({ "conditions": condition("starts_with", "and") }), "impossible: the condition "),
         (json!({ "conditions": "{" }), "impossible: conditions that are not a list"),
     ] {
-        let (text, preview) = backup(&json!([monitor(1, "dns", more)]));
+        let (text, preview) = backup(&json!([monitor(1, "dns", &more)]));
         assert!(!text.contains("monitors:") && preview.contains(expected), "{text}{preview}");
     }
     let mx = json!({ "dns_resolve_type": "MX", "conditions": condition("not_equals", "and") });
-    let (text, _) = backup(&json!([monitor(1, "dns", mx)]));
+    let (text, _) = backup(&json!([monitor(1, "dns", &mx)]));
     assert!(text.contains("target: a.example\n        comparator: not_contains"), "{text}");
 }
 
 #[test]
 fn tls_of_ports_is_named_or_refused() {
     let (text, preview) = backup(&json!([
-        monitor(1, "port", json!({ "expected_tls_alert": "certificate_required" })),
-        monitor(2, "port", json!({ "smtp_security": "starttls", "expiryNotification": true })),
+        monitor(1, "port", &json!({ "expected_tls_alert": "certificate_required" })),
+        monitor(2, "port", &json!({ "smtp_security": "starttls", "expiryNotification": true })),
     ]));
     assert!(!text.contains("  m1:") && text.contains("  m2:"), "{text}");
     for expected in [
@@ -100,7 +100,7 @@ fn disabled_link_notifies_nobody() {
     let config =
         json!({ "type": "slack", "slackwebhookURL": "https://hooks.slack.com/x" }).to_string();
     let backup = json!({
-        "monitorList": [monitor(1, "http", json!({ "notificationIDList": { "1": true, "2": false } }))],
+        "monitorList": [monitor(1, "http", &json!({ "notificationIDList": { "1": true, "2": false } }))],
         "notificationList": [{ "id": 1, "name": "One", "config": config }, { "id": 2, "name": "Two", "config": config }],
     });
     std::fs::write(&path, backup.to_string()).unwrap();
