@@ -5,6 +5,7 @@ import (
 
 	"aloft.dev/client/gen/api_key/v1/apikeyv1connect"
 	"aloft.dev/client/gen/audit/v1/auditv1connect"
+	"aloft.dev/client/gen/configuration/v1/configurationv1connect"
 	"aloft.dev/client/gen/incident/v1/incidentv1connect"
 	"aloft.dev/client/gen/maintenance/v1/maintenancev1connect"
 	"aloft.dev/client/gen/member/v1/memberv1connect"
@@ -20,18 +21,19 @@ import (
 // Client has all services of one address. It is safe for concurrent use. The fields are interfaces, so tests may
 // replace them.
 type Client struct {
-	APIKey       apikeyv1connect.ApiKeyServiceClient
-	Audit        auditv1connect.AuditServiceClient
-	Incident     incidentv1connect.IncidentServiceClient
-	Maintenance  maintenancev1connect.MaintenanceServiceClient
-	Member       memberv1connect.MemberServiceClient
-	Monitor      monitorv1connect.MonitorServiceClient
-	Notification notificationv1connect.NotificationServiceClient
-	Probe        probev1connect.ProbeServiceClient
-	Region       regionv1connect.RegionServiceClient
-	StatusPage   statuspagev1connect.StatusPageServiceClient
-	StatusReport statusreportv1connect.StatusReportServiceClient
-	Workspace    workspacev1connect.WorkspaceServiceClient
+	APIKey        apikeyv1connect.ApiKeyServiceClient
+	Audit         auditv1connect.AuditServiceClient
+	Configuration configurationv1connect.ConfigurationServiceClient
+	Incident      incidentv1connect.IncidentServiceClient
+	Maintenance   maintenancev1connect.MaintenanceServiceClient
+	Member        memberv1connect.MemberServiceClient
+	Monitor       monitorv1connect.MonitorServiceClient
+	Notification  notificationv1connect.NotificationServiceClient
+	Probe         probev1connect.ProbeServiceClient
+	Region        regionv1connect.RegionServiceClient
+	StatusPage    statuspagev1connect.StatusPageServiceClient
+	StatusReport  statusreportv1connect.StatusReportServiceClient
+	Workspace     workspacev1connect.WorkspaceServiceClient
 
 	v1 *v1
 }
@@ -61,18 +63,19 @@ func newClient(settings settings) (*Client, error) {
 		own = append(own, connect.WithProtoJSON())
 	}
 	return &Client{
-		APIKey:       apikeyv1connect.NewApiKeyServiceClient(http, address.rpc, own...),
-		Audit:        auditv1connect.NewAuditServiceClient(http, address.rpc, own...),
-		Incident:     incidentv1connect.NewIncidentServiceClient(http, address.rpc, own...),
-		Maintenance:  maintenancev1connect.NewMaintenanceServiceClient(http, address.rpc, own...),
-		Member:       memberv1connect.NewMemberServiceClient(http, address.rpc, own...),
-		Monitor:      monitorv1connect.NewMonitorServiceClient(http, address.rpc, own...),
-		Notification: notificationv1connect.NewNotificationServiceClient(http, address.rpc, own...),
-		Probe:        probev1connect.NewProbeServiceClient(http, address.rpc, own...),
-		Region:       regionv1connect.NewRegionServiceClient(http, address.rpc, own...),
-		StatusPage:   statuspagev1connect.NewStatusPageServiceClient(http, address.rpc, own...),
-		StatusReport: statusreportv1connect.NewStatusReportServiceClient(http, address.rpc, own...),
-		Workspace:    workspacev1connect.NewWorkspaceServiceClient(http, address.rpc, own...),
-		v1:           &v1{caller: caller, exchanger: exchanger, host: address.host},
+		APIKey:        apikeyv1connect.NewApiKeyServiceClient(http, address.rpc, own...),
+		Audit:         auditv1connect.NewAuditServiceClient(http, address.rpc, own...),
+		Configuration: configurationv1connect.NewConfigurationServiceClient(http, address.rpc, own...),
+		Incident:      incidentv1connect.NewIncidentServiceClient(http, address.rpc, own...),
+		Maintenance:   maintenancev1connect.NewMaintenanceServiceClient(http, address.rpc, own...),
+		Member:        memberv1connect.NewMemberServiceClient(http, address.rpc, own...),
+		Monitor:       monitorv1connect.NewMonitorServiceClient(http, address.rpc, own...),
+		Notification:  notificationv1connect.NewNotificationServiceClient(http, address.rpc, own...),
+		Probe:         probev1connect.NewProbeServiceClient(http, address.rpc, own...),
+		Region:        regionv1connect.NewRegionServiceClient(http, address.rpc, own...),
+		StatusPage:    statuspagev1connect.NewStatusPageServiceClient(http, address.rpc, own...),
+		StatusReport:  statusreportv1connect.NewStatusReportServiceClient(http, address.rpc, own...),
+		Workspace:     workspacev1connect.NewWorkspaceServiceClient(http, address.rpc, own...),
+		v1:            &v1{caller: caller, exchanger: exchanger, host: address.host},
 	}, nil
 }

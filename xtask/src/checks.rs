@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::{codegen, highlight, instructions, packaging, provider, reference, setup, shell, tidy};
+use crate::{
+    codegen, dist, highlight, instructions, packaging, provider, reference, setup, shell, tidy,
+};
 
 /// A check: its printed name and its function.
 type NamedCheck = (&'static str, fn() -> Result<()>);
@@ -21,6 +23,7 @@ const ALL: &[NamedCheck] = &[
     ("contract", proto),
     ("OpenAPI", openapi),
     ("packaging", || packaging::run(true)),
+    ("packages", dist::check_packages),
     ("tidy", tidy::run),
     ("licences", licences),
     ("advisories", advisories),

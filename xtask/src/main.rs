@@ -8,12 +8,14 @@ mod chaos;
 mod checks;
 mod codegen;
 mod compress;
+mod dist;
 mod fuzz;
 mod highlight;
 mod instructions;
 mod packaging;
 mod provider;
 mod reference;
+mod release;
 mod setup;
 mod shell;
 mod test;
@@ -42,6 +44,13 @@ usage: cargo xtask <command>
                      check the files of `packaging/`, and write or compare the list of what they use
   image --binary FILE [--into FILE]
                      build an image of the program for containers, without a daemon
+  dist [--target x86_64|aarch64]… [--binary FILE]… [--documents-from FILE] [--out FOLDER]
+                     build the program for old systems, and write a release: archives, packages,
+                     images, an SBOM, checksums and a signature
+  dist --verify [FOLDER]
+                     check a release, and install, upgrade and remove its packages
+  dist --sign FOLDER sign a release with the key of ALOFT_SIGNING_KEY or ALOFT_SIGNING_KEY_FILE
+  dist --check       verify packages of a program that does nothing
   provider install|package
                      build the Terraform provider, and install it on this machine or package a release:
                      [--into FOLDER] [--built] [--target TRIPLE]
@@ -58,7 +67,7 @@ usage: cargo xtask <command>
   licences           check licences, bans and sources of all dependencies
   advisories         check dependencies for known vulnerabilities (RustSec)
   checks             fmt, lint, codegen --check, docs --check, provider docs --check, proto, openapi,
-                     packaging --check, tidy, licences, advisories and instructions, in this order
+                     packaging --check, dist --check, tidy, licences, advisories and instructions, in this order
   ci                 checks, then test";
 
 fn main() -> ExitCode {
@@ -83,9 +92,10 @@ fn run() -> Result<()> {
         ("instructions", words) => instructions::run(words),
         ("fuzz", words) => fuzz::run(words),
         ("provider", words) => provider::run(words),
-        ("packaging", []) => packaging::run(false),
-        ("packaging", ["--check"]) => packaging::run(true),
+        ("packaging", []) => packaging::run(false).and_then(|()| dist::check_packages()),
+        ("packaging", ["--check"]) => packaging::run(true).and_then(|()| dist::check_packages()),
         ("image", words) => packaging::run_image(words),
+        ("dist", words) => dist::run(words),
         ("setup", []) => setup::for_all(),
         ("tidy", []) => tidy::run(),
         ("codegen", []) => codegen::run(false),

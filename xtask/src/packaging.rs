@@ -5,6 +5,7 @@
 
 mod chart;
 mod image;
+mod libraries;
 mod rules;
 mod tar;
 mod units;
@@ -16,7 +17,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-pub(crate) use self::image::run as run_image;
+pub(crate) use self::image::{run as run_image, write_image};
+pub(crate) use self::libraries::check_libraries;
+pub(crate) use self::tar::{Archive, Rights};
 use self::uses::Uses;
 use crate::{setup, shell};
 
@@ -28,6 +31,7 @@ pub(crate) fn run(check_only: bool) -> Result<()> {
     setup::for_packaging()?;
     let mut uses = Uses::default();
     units::check(&mut uses)?;
+    check_settings(&mut uses)?;
     uses.read_containerfile(&read("packaging/Containerfile")?)?;
     check_compose(&mut uses)?;
     chart::check(&mut uses)?;
@@ -41,6 +45,27 @@ pub(crate) fn run(check_only: bool) -> Result<()> {
         bail!("{USES} is outdated: run `cargo xtask packaging`");
     }
     Ok(())
+}
+
+/// Records the settings of packages, with those that operators enable by removing a `# `.
+fn check_settings(uses: &mut Uses) -> Result<()> {
+    uses.read_settings(&uncommented(&read("packaging/linux/settings/aloft.toml")?, " = "))?;
+    let secrets = uncommented(&read("packaging/linux/settings/secrets")?, "=");
+    let variables: Vec<(&str, Value)> = secrets
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, value)| (name, Value::from(value)))
+        .collect();
+    uses.read_environment(variables.iter().map(|(name, value)| (*name, value)))
+}
+
+/// Returns the assignments of a file, including those behind a `# `.
+fn uncommented(text: &str, assigns: &str) -> String {
+    let is_name = |it: &str| it.chars().all(|it| it.is_ascii_alphabetic() || it == '_');
+    let lines = text.lines().map(|line| line.strip_prefix("# ").unwrap_or(line));
+    let assignments =
+        lines.filter(|line| line.split_once(assigns).is_some_and(|(name, _)| is_name(name)));
+    assignments.fold(String::new(), |text, line| text + line + "\n")
 }
 
 /// Checks the compose file, and the secrets that its script creates.
@@ -103,4 +128,15 @@ fn documents(file: &Path) -> Result<Vec<Value>> {
         bail!("{}: {}", file.display(), String::from_utf8_lossy(&output.stderr));
     }
     serde_json::from_slice(&output.stdout).context("failed to parse the documents")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commented_settings_count_as_settings() {
+        let text = "# Where: a, b = c.\na = 1\n# b_c = \"2\"\n";
+        assert_eq!(uncommented(text, " = "), "a = 1\nb_c = \"2\"\n");
+    }
 }

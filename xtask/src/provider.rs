@@ -2,17 +2,16 @@
 //! `terraform init` finds it, packages it as registries require, and generates its documentation.
 //! Leaves signing a release to the owner of the key.
 
-mod build;
 mod docs;
 mod install;
 mod package;
-mod portable;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::release::{BuildPlan, GlibcVersion, check_glibc};
 use crate::{setup, shell};
 
 const USAGE: &str = "\
@@ -25,6 +24,8 @@ const SOURCE: [&str; 2] = ["aloft", "service"];
 const PROGRAM: &str = "terraform-provider-service";
 /// Build profile for users (decision 0021).
 const PROFILE: &str = "provider";
+/// The glibc of the oldest systems that the provider runs on, such as CentOS 7 (2014).
+const GLIBC: GlibcVersion = GlibcVersion(2, 17);
 /// Version of every crate, and therefore of the provider.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -51,7 +52,7 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
             setup::for_provider_release()?;
             let (program, platform) = options.program()?;
             if platform.os == "linux" {
-                match portable::check(&program)? {
+                match check_glibc(&program, GLIBC)? {
                     Some(glibc) => println!("runs on systems with glibc {glibc} or newer"),
                     None => println!("runs on every Linux: the program is static"),
                 }
@@ -94,24 +95,19 @@ impl ProviderOptions {
         };
         let platform = Platform::from_target(&triple)?;
         let zig = if platform.os == "linux" { setup::zigbuild()? } else { None };
-        let is_for_others = zig.is_some() || self.target.is_some();
+        let plan = BuildPlan {
+            package: "aloft-provider",
+            program: PROGRAM,
+            profile: PROFILE,
+            triple: &triple,
+            glibc: GLIBC,
+            names_target: zig.is_some() || self.target.is_some(),
+        };
         if !self.built {
-            build::build(zig, &triple, is_for_others)?;
+            plan.build(zig)?;
         }
-        let mut folder = target_folder()?;
-        if is_for_others {
-            folder.push(&triple);
-        }
-        Ok((folder.join(PROFILE).join(platform.file(PROGRAM)), platform))
+        Ok((plan.built(&platform.file(PROGRAM))?, platform))
     }
-}
-
-/// Returns cargo's target folder.
-fn target_folder() -> Result<PathBuf> {
-    let arguments = ["metadata", "--format-version", "1", "--no-deps"];
-    let metadata = shell::output(&shell::cargo(), &arguments)?;
-    let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
-    Ok(metadata["target_directory"].as_str().context("cargo reports no target folder")?.into())
 }
 
 /// An operating system and a processor by Terraform's names.

@@ -4,6 +4,7 @@
 
 mod built;
 mod client;
+mod dist;
 mod go;
 mod module;
 mod nats;
@@ -11,6 +12,7 @@ mod npm;
 mod openapi;
 mod openid;
 mod packaging;
+mod pebble;
 mod pypi;
 mod python;
 mod refusals;
@@ -22,8 +24,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
+pub(crate) use self::dist::{for_dist, sbom_schemas};
 pub(crate) use self::go::for_go_code;
-use self::module::minor;
 use self::npm::NPM;
 pub(crate) use self::packaging::KUBERNETES_FOLDER;
 pub(crate) use self::python::protoc_folder;
@@ -88,19 +90,6 @@ const SMTP_SERVER: Tool = Tool {
     needs: NPM,
     install: install_smtp_server,
 };
-/// ACME server for tests of certificates: a process with its own authority. This is the newest
-/// version that the Go of Debian 12 compiles. See [`LINKNAME`] for newer ones.
-const PEBBLE: Tool = Tool {
-    name: "pebble",
-    version: "2.4.0",
-    path: "bin/pebble",
-    needs: GO,
-    install: install_pebble,
-};
-/// Linker flag for old Go packages that refer to Go's internal functions. Linkers reject these
-/// since Go 1.23 without the flag, and earlier ones do not know it.
-const LINKNAME: &str = "-ldflags=-checklinkname=0";
-const LINKNAME_SINCE: u32 = 23;
 /// Controls the browser in tests of pages. The browser itself comes from the system.
 const PLAYWRIGHT: Tool = Tool {
     name: "playwright-core",
@@ -177,7 +166,7 @@ pub(crate) fn for_tests() -> Result<()> {
     ready(&BUF)?;
     ready(&SMTP_SERVER)?;
     ready(&openid::PROVIDER)?;
-    ready(&PEBBLE)?;
+    ready(&pebble::PEBBLE)?;
     ready(&nats::SERVER)?;
     present(&CHROMIUM).context("`chromium` not found")?;
     ready(&PLAYWRIGHT)?;
@@ -217,6 +206,7 @@ pub(crate) fn for_openapi() -> Result<PathBuf> {
 pub(crate) fn for_packaging() -> Result<()> {
     present(&SYSTEMD).context("`systemd-analyze` not found")?;
     ready(&nats::SERVER)?;
+    for_dist()?;
     packaging::TOOLS.iter().try_for_each(ready)
 }
 
@@ -314,15 +304,6 @@ fn install_grpcurl(tool: &Tool) -> Result<()> {
     install_module(&["install", &module])
 }
 
-fn install_pebble(tool: &Tool) -> Result<()> {
-    let module = format!("github.com/letsencrypt/pebble/v2/cmd/pebble@v{}", tool.version);
-    let version = shell::output("go", &["env", "GOVERSION"])?;
-    match minor(&version) {
-        Some(minor) if minor >= LINKNAME_SINCE => install_module(&["install", LINKNAME, &module]),
-        Some(_) | None => install_module(&["install", &module]),
-    }
-}
-
 /// Installs a Go program in the folder of tools.
 fn install_module(args: &[&str]) -> Result<()> {
     let mut command = shell::command("go")?;
@@ -378,7 +359,8 @@ mod tests {
         };
         assert!(!shell::is_installed(unknown.program));
         assert!(shell::is_installed("cargo") || shell::is_installed("sh"));
-        let tools = [GRPCURL, BUF, openapi::REDOCLY, SMTP_SERVER, PEBBLE, PLAYWRIGHT, CARGO_DENY];
+        let tools =
+            [GRPCURL, BUF, openapi::REDOCLY, SMTP_SERVER, pebble::PEBBLE, PLAYWRIGHT, CARGO_DENY];
         let further = client::TOOLS
             .iter()
             .chain(&terraform::TOOLS)
@@ -387,7 +369,7 @@ mod tests {
             .chain(&go::PLUGINS)
             .chain(&go::CHECKERS)
             .chain([&terraform::TFPLUGINDOCS, &zig::ZIGBUILD, &openid::PROVIDER, &nats::SERVER])
-            .chain([&python::PROTOC]);
+            .chain([&python::PROTOC, &dist::NFPM, &dist::ACTIONLINT, &dist::CYCLONEDX]);
         for tool in tools.iter().chain(further) {
             assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);
             assert!(

@@ -2,13 +2,16 @@
 //! The server, the checks and the store are libraries.
 
 mod admin;
+mod apply;
 mod channels;
 mod check;
 mod config;
+mod content;
 mod contexts;
 mod database;
 mod database_args;
 mod doctor;
+mod export;
 mod field_flags;
 mod flags;
 mod import;
@@ -61,7 +64,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Meaning of the exit codes of most commands.
 const EXIT_CODES: &str = "Exit codes: 0, success; 1, failure, with the reason on standard error; \
-2, invalid command line. `aloft check` and `aloft monitors trigger` have more; see their help.";
+2, invalid command line. `aloft check`, `aloft monitors trigger` and `aloft apply` have more; see \
+their help.";
 const CHECK_EXIT_CODES: &str = "Exit codes: 0, success; 3, degraded; 1, failure; \
 2, the check could not run, with the reason on standard error.";
 /// Exit code of `check` if the check could not run.
@@ -225,6 +229,16 @@ enum Command {
         #[command(subcommand)]
         action: pages::PageCommand,
     },
+    /// Make a workspace match configuration files: show the plan, ask, apply
+    Apply {
+        #[command(flatten)]
+        args: Box<apply::ApplyArgs>,
+    },
+    /// Export a workspace as a configuration file or for Terraform
+    Export {
+        #[command(flatten)]
+        args: export::WorkspaceExportArgs,
+    },
     /// Export a workspace as a Terraform configuration
     Terraform {
         #[command(subcommand)]
@@ -257,7 +271,7 @@ fn main() -> ExitCode {
     // Huge pages allocate 2 MiB for a few KiB that the allocator needs. Disabling them halves the
     // memory of an idle server. A kernel without them ignores the call.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
     let on_error = match &cli.command {
         Command::Check { .. } => ExitCode::from(UNUSABLE),
         Command::Serve { .. }
@@ -283,6 +297,8 @@ fn main() -> ExitCode {
         | Command::Reports { .. }
         | Command::Subscribers { .. }
         | Command::Pages { .. }
+        | Command::Apply { .. }
+        | Command::Export { .. }
         | Command::Terraform { .. }
         | Command::Import { .. }
         | Command::Completions { .. }
@@ -293,6 +309,16 @@ fn main() -> ExitCode {
         output::print_stderr(&format!("error: {why:#}"));
         on_error
     })
+}
+
+/// Prints an error of the command line, or the help, and exits. With `--detailed-exitcode`, 2 means
+/// changes, so that a script must not see it for an error.
+fn refuse(error: &clap::Error) -> ! {
+    // A closed standard error is not a reason for another exit code.
+    let _ = error.print();
+    let is_detailed = std::env::args_os().any(|arg| arg == "--detailed-exitcode");
+    let code = if error.use_stderr() && is_detailed { 1 } else { error.exit_code() };
+    std::process::exit(code)
 }
 
 fn run(command: Command) -> Result<ExitCode> {
@@ -325,6 +351,8 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Channels { action } => wait(channels::run(action)),
         Command::Regions { action } => wait(regions::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Pages { action } => wait(pages::run(action)).map(|()| ExitCode::SUCCESS),
+        Command::Apply { args } => wait(apply::run(*args)),
+        Command::Export { args } => wait(export::run(args)),
         Command::Terraform { action } => wait(terraform::run(action)),
         Command::Import { args } => wait(import::run(&args)),
         Command::Completions { shell } => {

@@ -5,8 +5,7 @@ use clap::CommandFactory as _;
 use crate::Cli;
 
 /// Reason for methods without a command: resources that belong in a configuration.
-const WRITTEN: &str = "pages and their content are managed with Terraform (`aloft terraform \
-                       export`) or RPC";
+const WRITTEN: &str = "pages and their content are managed with `aloft apply`, Terraform or RPC";
 
 /// The command for each method of these services, or the reason why it has none.
 const METHODS: &[(&str, Result<&[&str], &str>)] = &[
@@ -37,6 +36,10 @@ const METHODS: &[(&str, Result<&[&str], &str>)] = &[
     ("ListSigningSecrets", Err("`aloft channels rotate-signing-secret` lists those in use")),
     ("RotateSigningSecret", Ok(&["channels", "rotate-signing-secret"])),
     ("ListRegions", Ok(&["regions", "list"])),
+    ("ListConfigurations", Ok(&["apply"])),
+    ("ListConfiguredResources", Ok(&["apply"])),
+    ("RecordConfiguredResources", Ok(&["apply"])),
+    ("DeleteConfiguration", Ok(&["apply"])),
     ("CreateStatusPage", Err(WRITTEN)),
     ("GetStatusPage", Ok(&["pages", "show"])),
     ("ListStatusPages", Ok(&["pages", "list"])),
@@ -78,6 +81,7 @@ const METHODS: &[(&str, Result<&[&str], &str>)] = &[
 #[test]
 fn each_method_has_a_command_or_reason() {
     let ours = [
+        "configuration.v1.ConfigurationService",
         "monitor.v1.MonitorService",
         "notification.v1.NotificationService",
         "region.v1.RegionService",

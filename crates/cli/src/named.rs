@@ -49,13 +49,18 @@ pub(crate) fn confirm_deletion(noun: &str, object: &NamedId, yes: bool) -> Resul
     if !stdin().is_terminal() {
         bail!("nobody can confirm the deletion of {id} without a terminal; add `--yes`");
     }
-    write!(stderr(), "Delete the {noun} `{}` ({id})? [y/N] ", one_line(name))?;
-    let mut answer = String::new();
-    stdin().lock().take(ANSWER_BYTES_MAX).read_line(&mut answer)?;
-    if ["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
+    if ask(&format!("Delete the {noun} `{}` ({id})?", one_line(name)))? {
         return Ok(());
     }
     bail!("{id} was not deleted");
+}
+
+/// Asks a question on the terminal. Returns whether the user agrees.
+pub(crate) fn ask(question: &str) -> Result<bool> {
+    write!(stderr(), "{question} [y/N] ")?;
+    let mut answer = String::new();
+    stdin().lock().take(ANSWER_BYTES_MAX).read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Calls of the service by the names of methods, with the contract's JSON as request and response, so
 //! that the service alone validates what a user wrote.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::Args;
 use contract::rpc::{self, Call, Client, Code, Error, MethodRequest, Whoami};
 use serde_json::Value as Json;
 use web::context::Context;
 
+use crate::content::{self, Workspace};
 use crate::output;
 use crate::service::{self, KEY_HELP, Service};
 
@@ -81,6 +82,21 @@ impl<'a> Session<'a> {
         let why = explain(&error).map(anyhow::Error::msg);
         let why = why.unwrap_or_else(|| service::service_error(&error));
         Err(self.service.with_place(doing, &error, why))
+    }
+
+    /// Like [`Self::call`], with the error as the service sent it.
+    pub(crate) async fn try_call(&self, method: &str, request: &Json) -> Result<Json, Error> {
+        self.send_json(method, request).await
+    }
+
+    /// Returns an error of the service in words, with its place. `doing` names the call.
+    pub(crate) fn failure(&self, doing: &str, error: &Error) -> anyhow::Error {
+        self.service.with_place(doing, error, service::service_error(error))
+    }
+
+    /// Reads the resources of the workspace.
+    pub(crate) async fn read_content(&self) -> Result<Workspace> {
+        content::read(&self.client).await.context("reading the workspace")
     }
 
     /// Returns the owner of the key.

@@ -5,7 +5,6 @@ mod export;
 mod hcl;
 mod names;
 mod variables;
-mod workspace;
 
 use std::fs;
 use std::io::Write as _;
@@ -17,8 +16,8 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
 
 use self::export::Export;
-use crate::output;
 use crate::service::{KEY_HELP, Service};
+use crate::{content, output};
 
 /// File of the secrets, which Terraform reads by default.
 const SECRETS_FILE: &str = "terraform.tfvars";
@@ -49,21 +48,31 @@ pub(crate) struct ExportArgs {
 }
 
 pub(crate) async fn run(TerraformCommand::Export(args): TerraformCommand) -> Result<ExitCode> {
-    let client = args.service.client()?;
-    let base_url = args.service.address()?;
-    let workspace = workspace::read(&client).await.with_context(|| {
+    export(args.service, args.out, args.with_secrets).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Exports the workspace to a folder, or to standard output.
+pub(crate) async fn export(
+    service: Service,
+    out: Option<PathBuf>,
+    with_secrets: bool,
+) -> Result<()> {
+    let client = service.client()?;
+    let base_url = service.address()?;
+    let workspace = content::read(&client).await.with_context(|| {
         format!("reading the workspace at {}", crate::check::without_credentials(&base_url))
     })?;
-    if args.with_secrets && workspace.reads_only {
+    if with_secrets && workspace.reads_only {
         bail!("`--with-secrets` needs a key with the scope write; this key has the scope read");
     }
     let export = export::export_workspace(&workspace, &base_url);
-    match &args.out {
-        Some(folder) => write(&export, folder, args.with_secrets)?,
+    match &out {
+        Some(folder) => write(&export, folder, with_secrets)?,
         None => output::print_text(&export.text()),
     }
-    output::print_stderr(&export.summary(args.with_secrets));
-    Ok(ExitCode::SUCCESS)
+    output::print_stderr(&export.summary(with_secrets));
+    Ok(())
 }
 
 /// Writes the files to a folder. Fails if one of them exists, to protect existing work.

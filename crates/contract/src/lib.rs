@@ -49,12 +49,14 @@
 //! - `draft` has [`IntoDraft`], which converts a message to a draft of `rules`. `fields` converts fields
 //!   by their types and tables, and hides what read keys may not see.
 //! - A module per service: `monitor`, `incident`, `notification`, `status_page`, `status_report`,
-//!   `maintenance`, `region`, `probe`, `workspace`, `member`, `api_key`, `audit`, `health`.
+//!   `maintenance`, `region`, `probe`, `workspace`, `member`, `api_key`, `audit`,
+//!   `configuration`, `health`.
 //! - `hcl` quotes texts for configurations of Terraform.
 //! - `fuzz` has the properties that fuzz targets and their replays share.
 
 pub mod api_key;
 pub mod audit;
+pub mod configuration;
 mod draft;
 mod fields;
 #[cfg(any(test, aloft_fuzz))]

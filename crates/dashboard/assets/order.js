@@ -2,6 +2,8 @@
 (() => {
   "use strict";
   let dragged = null;
+  // The list before the last drag.
+  let before = null;
 
   const isGroup = (item) => item.hasAttribute("data-is-group");
 
@@ -43,6 +45,7 @@
   document.addEventListener("dragstart", (event) => {
     dragged = event.target.closest?.("[data-order] [data-entry]") ?? null;
     if (!dragged) return;
+    before = dragged.closest("[data-order]").innerHTML;
     event.dataTransfer.effectAllowed = "move";
     event.dataTransfer.setData("text/plain", dragged.dataset.entry);
     dragged.classList.add("dragged");
@@ -64,6 +67,17 @@
     const swap = { target: "#arrangement", select: "#arrangement", swap: "outerHTML", values };
     htmx.ajax("POST", order.dataset.order, swap);
   });
+
+  // A refused order is not shown.
+  const restore = (event) => {
+    const order = document.querySelector("[data-order]");
+    if (!before || event.detail.requestConfig?.path !== order?.dataset.order) return;
+    order.innerHTML = before;
+    before = null;
+    prepare();
+  };
+  document.addEventListener("htmx:responseError", restore);
+  document.addEventListener("htmx:sendError", restore);
 
   document.addEventListener("DOMContentLoaded", prepare);
   document.addEventListener("htmx:afterSettle", () => {

@@ -1,6 +1,8 @@
 // Makes pages live: local times, menus and toasts. Everything works without it: forms post, and links load.
 (() => {
   "use strict";
+  // Milliseconds for which a toast is shown.
+  const SHOWN = 8000;
 
   // Local times, with UTC on hover.
   const localTimes = (root) => {
@@ -20,15 +22,52 @@
   });
 
   // Toasts go after some seconds, unless somebody points at them.
-  const hideToasts = () => {
-    for (const toast of document.querySelectorAll(".toast")) {
-      setTimeout(() => toast.matches(":hover, :focus-within") || toast.remove(), 8000);
+  const hideLater = (toast) =>
+    setTimeout(() => {
+      if (toast.matches(":hover, :focus-within")) hideLater(toast);
+      else toast.remove();
+    }, SHOWN);
+
+  // Shows the notices of the page. They are inserted again, because screen readers announce changes only.
+  // Refusals stay until they are read, and the server removes forms that undo a change.
+  const showNotices = () => {
+    for (const toast of document.querySelectorAll("p.toast")) {
+      const again = toast.cloneNode(true);
+      setTimeout(() => {
+        toast.replaceWith(again);
+        if (!again.matches(".refusal")) hideLater(again);
+      }, 100);
     }
   };
 
+  // Says that an update of a part of the page failed. Forms show what is stored again.
+  const refuse = (event, text) => {
+    const form = event.detail.elt?.closest?.("form[hx-post]");
+    form?.reset();
+    const toasts = document.querySelector(".toasts");
+    if (!toasts) return;
+    toasts.querySelector(".failed")?.remove();
+    const toast = document.createElement("p");
+    toast.className = "toast failed refusal";
+    toast.textContent = text;
+    toasts.append(toast);
+  };
+  document.addEventListener("htmx:responseError", (event) => {
+    const { status } = event.detail.xhr;
+    if (status === 401) refuse(event, "You are signed out. Reload the page to sign in.");
+    else if (status === 429) refuse(event, "Too many attempts. Try again in a moment.");
+    else if (status === 503) refuse(event, "The database does not answer. Try again in a moment.");
+    else if (status === 504) refuse(event, "It took too long. Try again.");
+    else refuse(event, "This did not work. Reload the page and try again.");
+  });
+  document.addEventListener("htmx:sendError", (event) => refuse(event, "The server does not answer. Try again in a moment."));
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (event.detail.successful) document.querySelector(".toast.failed")?.remove();
+  });
+
   document.addEventListener("DOMContentLoaded", () => {
     localTimes(document);
-    hideToasts();
+    showNotices();
   });
   document.addEventListener("htmx:afterSettle", (event) => localTimes(event.target));
 })();

@@ -3,6 +3,7 @@
   "use strict";
   const base = document.body.dataset.base;
   if (!base) return;
+  const mayEdit = "mayEdit" in document.body.dataset;
   const screens = { h: "", m: "/monitors", i: "/incidents", c: "/channels", p: "/pages", w: "/maintenance", u: "/uptime", r: "/regions", s: "/settings" };
   const names = { h: "Home", m: "Monitors", i: "Incidents", c: "Channels", p: "Status pages", w: "Maintenance", u: "Uptime", r: "Regions", s: "Settings" };
   const element = (name, properties, ...children) => {
@@ -24,10 +25,18 @@
     asked?.abort();
     asked = new AbortController();
     const query = new URLSearchParams({ q: input.value, part: 1 });
-    const answer = await fetch(`${base}/search?${query}`, { signal: asked.signal }).catch(() => null);
-    if (!answer?.ok) return;
-    const found = new DOMParser().parseFromString(await answer.text(), "text/html").body;
-    results.replaceChildren(...found.childNodes);
+    const { signal } = asked;
+    const text = await fetch(`${base}/search?${query}`, { signal })
+      .then((answer) => (answer.ok ? answer.text() : Promise.reject(new Error(answer.statusText))))
+      .catch(() => null);
+    // A newer search replaced this one.
+    if (signal.aborted) return;
+    if (text === null) {
+      results.replaceChildren(element("p", { className: "nothing" }, "The search failed. Type again to retry."));
+      status.textContent = "The search failed";
+      return;
+    }
+    results.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
     status.textContent = `${links().length} results`;
   };
   const links = () => [...results.querySelectorAll("a")];
@@ -70,7 +79,7 @@
       line(["Ctrl", "K"], "Search, also with /");
       line(["?"], "This help");
       for (const key of Object.keys(screens)) line(["g", key], names[key]);
-      line(["n"], "New monitor");
+      if (mayEdit) line(["n"], "New monitor");
       const box = element("input", { type: "checkbox", checked: single() });
       box.addEventListener("change", () => localStorage.setItem("aloft-single-keys", box.checked ? "on" : "off"));
       const close = element("button", { type: "button" }, "Close");
@@ -89,13 +98,14 @@
       else openPalette();
       return;
     }
-    const writes = event.target.matches?.("input:not([type=checkbox]), textarea, select, [contenteditable]");
+    // A field of a dialog that has just closed keeps the focus until the browser draws the next frame.
+    const writes = event.target.matches?.("input:not([type=checkbox]), textarea, select, [contenteditable]") && !event.target.closest("dialog:not([open])");
     if (writes || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (!single() && event.key !== "?") return;
     if (Date.now() - prefix < 1500 && event.key in screens) location.href = base + screens[event.key];
     else if (event.key === "/") openPalette();
     else if (event.key === "?") openHelp();
-    else if (event.key === "n") location.href = base + "/monitors/new";
+    else if (event.key === "n" && mayEdit) location.href = base + "/monitors/new";
     else {
       prefix = event.key === "g" ? Date.now() : 0;
       return;

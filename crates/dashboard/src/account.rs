@@ -48,7 +48,9 @@ pub(crate) async fn end_session(
     Path(session): Path<String>,
 ) -> Result<Response, ScreenError> {
     let session = SessionId::parse(&session).map_err(|_| ScreenError::NotFound)?;
-    state.store.sessions().end(signed_in.user.id, session).await?;
+    let user = signed_in.user.id;
+    let change = state.change_by(user, signed_in.address);
+    state.store.sessions().end(user, session, change).await?;
     Ok(redirect_with_notice("/account", "The session was ended."))
 }
 

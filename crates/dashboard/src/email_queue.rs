@@ -20,15 +20,16 @@ impl Default for EmailQueue {
 }
 
 impl EmailQueue {
-    /// Runs a task in the background, unless too many run already.
-    pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
+    /// Runs a task in the background, unless too many run already. Returns whether it runs.
+    pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) -> bool {
         let Ok(permit) = Arc::clone(&self.0).try_acquire_owned() else {
-            tracing::warn!("dropped an email about an account, because {AT_ONCE} are being sent");
-            return;
+            tracing::warn!("dropped an email, because {AT_ONCE} are being sent");
+            return false;
         };
         tokio::spawn(async move {
             task.await;
             drop(permit);
         });
+        true
     }
 }

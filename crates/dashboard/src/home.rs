@@ -139,10 +139,6 @@ impl TroubledPlaces {
 }
 
 impl TroubledMonitor {
-    fn since_text(&self) -> String {
-        crate::time::text(self.since)
-    }
-
     fn why(&self) -> &str {
         let known = self.cause.why.as_deref();
         known.unwrap_or(match self.health {

@@ -11,10 +11,11 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use rules::Role;
 use web::http_body::EncodedBody;
 
 use crate::assets;
-use crate::notice;
+use crate::notice::{self, Notice};
 use crate::session::{Member, SignedIn};
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -78,7 +79,7 @@ const fn entry(
 pub(crate) struct Frame {
     pub(crate) title: String,
     pub(crate) section: Section,
-    pub(crate) notice: Option<String>,
+    pub(crate) notice: Option<Notice>,
     /// Path of the workspace, such as `/w/acme`. Empty outside of one.
     pub(crate) base: String,
     pub(crate) workspace: String,
@@ -86,6 +87,8 @@ pub(crate) struct Frame {
     pub(crate) workspaces: Vec<(String, String)>,
     pub(crate) user: String,
     pub(crate) email: String,
+    /// Whether the person may change the workspace that the search is for.
+    pub(crate) may_edit: bool,
 }
 
 impl Frame {
@@ -99,6 +102,7 @@ impl Frame {
         Self {
             base: member.path(""),
             workspace: member.membership.workspace.name.clone(),
+            may_edit: member.membership.role.includes(Role::Editor),
             ..Self::of_user(&member.signed_in, section, title, request)
         }
     }
@@ -110,7 +114,7 @@ impl Frame {
         title: impl Into<String>,
         request: &HeaderMap,
     ) -> Self {
-        let all = signed_in.memberships.iter();
+        let (all, first) = (signed_in.memberships.iter(), signed_in.memberships.first());
         Self {
             title: title.into(),
             section,
@@ -122,7 +126,14 @@ impl Frame {
                 .collect(),
             user: signed_in.user.name.clone(),
             email: signed_in.user.email.clone(),
+            may_edit: first.is_some_and(|it| it.role.includes(Role::Editor)),
         }
+    }
+
+    /// Returns the path of the workspace that the search and the keys are for: outside of one, the first.
+    pub(crate) fn palette_base(&self) -> Option<&str> {
+        let first = self.workspaces.first().map(|(path, _)| path.as_str());
+        if self.base.is_empty() { first } else { Some(&self.base) }
     }
 
     /// Returns whether an entry of the navigation is the current one.
@@ -199,6 +210,13 @@ pub(crate) fn redirect(path: &str) -> Response {
 pub(crate) fn redirect_with_notice(path: &str, text: &str) -> Response {
     let mut response = redirect(path);
     response.headers_mut().append(SET_COOKIE, notice::cookie(text));
+    response
+}
+
+/// Returns a redirect that tells why nothing was changed.
+pub(crate) fn redirect_with_refusal(path: &str, text: &str) -> Response {
+    let mut response = redirect(path);
+    response.headers_mut().append(SET_COOKIE, notice::refusal_cookie(text));
     response
 }
 

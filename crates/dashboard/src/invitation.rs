@@ -1,5 +1,7 @@
 //! Invitations as the invited person sees them: the email, and the page behind its link.
 
+use std::time::Duration;
+
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -9,6 +11,8 @@ use http::{HeaderMap, StatusCode};
 use rules::{Role, Secret, Validator, tables};
 use serde::Deserialize;
 use store::{Invitation, InvitationHash, NewUser, StoreError, Workspace};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use crate::error::{ScreenError, sentence};
 use crate::extract::Posted;
@@ -19,7 +23,11 @@ use crate::passwords;
 use crate::route::{Access, Route};
 use crate::session::{self, Member};
 use crate::sign_in::{SignInWay, finish};
+use crate::sign_in_limits::Attempt;
 use crate::state::Dashboard;
+
+/// Time for which the page with the link waits for the outcome of its email.
+const OUTCOME_WITHIN: Duration = Duration::from_secs(1);
 
 pub(crate) const ROUTES: &[Route] = &[
     Route::get("/invite/{token}", Access::Anyone, || get(show)),
@@ -72,7 +80,8 @@ struct InvitationEmail<'a> {
     link: &'a str,
 }
 
-/// Sends an invitation. Fails with the reason if it was not sent.
+/// Sends an invitation in the background, and waits a moment for the outcome, because a slow mail server
+/// must not delay the only page with the link. Fails with the reason if it was not sent.
 pub(crate) async fn send(
     state: &Dashboard,
     member: &Member,
@@ -97,8 +106,21 @@ pub(crate) async fn send(
         id,
         list: ListLinks::None,
     };
-    let sent = state.backend.send_email(workspace.id, mail).await;
-    sent.map_err(|why| format!("The email was not sent: {}", sentence(&why)))
+    let sending = state.backend.send_email(workspace.id, mail);
+    let (teller, outcome) = oneshot::channel();
+    let is_sent_later = state.emails.run(async move {
+        let sent = sending.await;
+        if let Err(Err(why)) = teller.send(sent) {
+            tracing::error!("failed to send an invitation: {why}");
+        }
+    });
+    if !is_sent_later {
+        return Err("Too many emails are being sent. Send the link yourself.".to_owned());
+    }
+    match timeout(OUTCOME_WITHIN, outcome).await {
+        Ok(Ok(Err(why))) => Err(format!("The email was not sent: {}", sentence(&why))),
+        Ok(Ok(Ok(())) | Err(_)) | Err(_) => Ok(()),
+    }
 }
 
 /// Shows the invitation.
@@ -108,7 +130,8 @@ pub(crate) async fn show(
     client: Client,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
-    let open = find_open(&state, &token, &client).await?;
+    let (attempt, open) = find_open(&state, &token, &client).await?;
+    state.limits.give_back(&attempt);
     page(&state, (&token, open), (&client, &request), (None, AccountErrors::default())).await
 }
 
@@ -122,12 +145,13 @@ pub(crate) async fn accept(
     let Some(signed_in) = session::find(&state, &request, client.address).await? else {
         return Ok(redirect(&format!("/login?next=/invite/{}", encoded(&token))));
     };
-    find_open(&state, &token, &client).await?;
+    let (attempt, _) = find_open(&state, &token, &client).await?;
     let user = signed_in.user.id;
     let change = state.change_by(user, client.address);
     let accepted =
         state.store.invitations().accept(InvitationHash::new(&token), user, change).await;
     let workspace = accepted.map_err(refused)?;
+    state.limits.give_back(&attempt);
     let slug = state.store.workspaces().get(workspace).await?.slug;
     Ok(redirect_with_notice(&format!("/w/{slug}"), "You joined the workspace."))
 }
@@ -141,7 +165,7 @@ pub(crate) async fn create_account(
     Posted(given): Posted<AccountForm>,
 ) -> Result<Response, ScreenError> {
     // A hash is expensive, so only people with an open invitation get one.
-    let open = find_open(&state, &token, &client).await?;
+    let (attempt, open) = find_open(&state, &token, &client).await?;
     let refuse = async |errors| {
         page(&state, (&token, open.clone()), (&client, &request), (Some(&given), errors)).await
     };
@@ -172,6 +196,7 @@ pub(crate) async fn create_account(
         }
         Err(error) => return Err(refused(error)),
     };
+    state.limits.give_back(&attempt);
     let slug = state.store.workspaces().get(workspace).await?.slug;
     finish(&state, id, &client, (SignInWay::Invitation, &format!("/w/{slug}"))).await
 }
@@ -193,19 +218,18 @@ fn validate(given: &AccountForm) -> Result<(String, String), AccountErrors> {
     }
 }
 
-/// Counts an attempt and returns the open invitation with this token.
+/// Counts an attempt, and returns it with the open invitation of this token.
 async fn find_open(
     state: &Dashboard,
     token: &str,
     client: &Client,
-) -> Result<(Invitation, Workspace), ScreenError> {
-    let limited = state.limits.acquire_anonymous(client.address);
-    limited.map_err(|retry_after| ScreenError::TooManyAttempts { retry_after })?;
+) -> Result<(Attempt, (Invitation, Workspace)), ScreenError> {
+    let attempt = state.try_link(client)?;
     let found = state.store.invitations().find(InvitationHash::new(token), state.ctx.now()).await?;
     if found.is_none() {
         state.audit_stranger("invitation.refuse", "unknown or expired", client.address).await;
     }
-    found.ok_or(ScreenError::InvalidLink)
+    Ok((attempt, found.ok_or(ScreenError::InvalidLink)?))
 }
 
 /// Returns the page of an open invitation.

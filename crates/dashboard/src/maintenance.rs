@@ -17,18 +17,23 @@ use crate::route::{EDITOR, Route, VIEWER};
 pub(crate) const ROUTES: &[Route] = &[
     Route::get("/w/{workspace}/maintenance", VIEWER, || get(list::show)),
     Route::get("/w/{workspace}/maintenance/new", EDITOR, || get(form_page::new)),
-    Route::post("/w/{workspace}/maintenance/new", EDITOR, || post(form_page::create)),
+    Route::post("/w/{workspace}/maintenance/new", EDITOR, || post(form_page::create))
+        .with_fleet_form(),
     // Parts of the form for the scripts; without them, the form is sent.
-    Route::post("/w/{workspace}/maintenance/preview", EDITOR, || post(form_page::preview_part)),
-    Route::post("/w/{workspace}/maintenance/monitors", EDITOR, || post(form_page::monitors_part)),
+    Route::post("/w/{workspace}/maintenance/preview", EDITOR, || post(form_page::preview_part))
+        .with_fleet_form(),
+    Route::post("/w/{workspace}/maintenance/monitors", EDITOR, || post(form_page::monitors_part))
+        .with_fleet_form(),
     Route::post("/w/{workspace}/maintenance/components", EDITOR, || {
         post(form_page::components_part)
-    }),
+    })
+    .with_fleet_form(),
     Route::get("/w/{workspace}/maintenance/{maintenance}", VIEWER, || get(show::show)),
     Route::get("/w/{workspace}/maintenance/{maintenance}/edit", EDITOR, || get(form_page::edit)),
     Route::post("/w/{workspace}/maintenance/{maintenance}/edit", EDITOR, || {
         post(form_page::update)
-    }),
+    })
+    .with_fleet_form(),
     // Alerts that the window held are sent.
     Route::post("/w/{workspace}/maintenance/{maintenance}/end", EDITOR, || post(show::end))
         .within(15),

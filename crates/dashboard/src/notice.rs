@@ -13,6 +13,22 @@ const SECONDS: u32 = 60;
 /// Maximum length of a notice, in bytes of the cookie.
 const BYTES_MAX: usize = 1_024;
 
+/// Beginning of a refusal in the cookie.
+const REFUSAL: char = '!';
+
+/// A notice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Notice {
+    pub(crate) text: String,
+    /// Whether nothing was changed. The page shows it until the person reads it.
+    pub(crate) is_refusal: bool,
+}
+
+/// Returns the cookie for a refusal.
+pub(crate) fn refusal_cookie(text: &str) -> HeaderValue {
+    cookie(&format!("{REFUSAL}{text}"))
+}
+
 /// Returns the cookie for a notice.
 pub(crate) fn cookie(text: &str) -> HeaderValue {
     let value = utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
@@ -28,9 +44,11 @@ pub(crate) fn removal() -> HeaderValue {
 }
 
 /// Returns the notice in a request.
-pub(crate) fn read(headers: &HeaderMap) -> Option<String> {
+pub(crate) fn read(headers: &HeaderMap) -> Option<Notice> {
     let value = read_cookie(headers, COOKIE_NAME).filter(|value| !value.is_empty())?;
-    Some(percent_decode_str(value).decode_utf8_lossy().into_owned())
+    let decoded = percent_decode_str(value).decode_utf8_lossy();
+    let refusal = decoded.strip_prefix(REFUSAL);
+    Some(Notice { text: refusal.unwrap_or(&decoded).to_owned(), is_refusal: refusal.is_some() })
 }
 
 #[cfg(test)]
@@ -41,9 +59,11 @@ mod tests {
 
     #[test]
     fn notice_survives_the_redirect() {
-        let set = cookie("“API; v=2” was deleted");
-        let sent = set.to_str().unwrap().split(';').next().unwrap().to_owned();
-        let headers = HeaderMap::from_iter([(COOKIE, HeaderValue::try_from(sent).unwrap())]);
-        assert_eq!(read(&headers).as_deref(), Some("“API; v=2” was deleted"));
+        let text = "“API; v=2” was deleted".to_owned();
+        for (set, is_refusal) in [(cookie(&text), false), (refusal_cookie(&text), true)] {
+            let sent = set.to_str().unwrap().split(';').next().unwrap().to_owned();
+            let headers = HeaderMap::from_iter([(COOKIE, HeaderValue::try_from(sent).unwrap())]);
+            assert_eq!(read(&headers), Some(Notice { text: text.clone(), is_refusal }));
+        }
     }
 }

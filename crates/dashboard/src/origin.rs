@@ -15,6 +15,8 @@ use crate::state::Dashboard;
 /// Header in which browsers say where a request comes from.
 /// Format: <https://www.w3.org/TR/fetch-metadata/>
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// Header in which browsers say what a request is for, such as `document` or `image`.
+const FETCH_DESTINATION: HeaderName = HeaderName::from_static("sec-fetch-dest");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 /// Maximum length of a stored `User-Agent`, in characters.
@@ -27,6 +29,8 @@ pub(crate) struct Client {
     pub(crate) address: IpAddr,
     /// Whether its connection is encrypted, by this server or by a trusted proxy.
     pub(crate) is_secure: bool,
+    /// Whether the browser shows the answer as a part of a page, such as an image or a frame.
+    pub(crate) is_embedded: bool,
     /// Browser, as it calls itself.
     pub(crate) user_agent: String,
 }
@@ -48,6 +52,8 @@ impl Client {
         let user_agent = text(&parts.headers, &USER_AGENT).unwrap_or_default();
         Self {
             address: state.proxies.address(peer, &parts.headers),
+            is_embedded: text(&parts.headers, &FETCH_DESTINATION)
+                .is_some_and(|it| it != "document"),
             is_secure: is_proxied || parts.extensions.get() == Some(&EntryPoint::Tls),
             user_agent: user_agent.chars().take(USER_AGENT_CHARS_MAX).collect(),
         }

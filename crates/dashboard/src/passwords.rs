@@ -3,12 +3,14 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, mpsc};
+use std::time::Duration;
 
 use argon2::password_hash::phc::{PasswordHash, Salt};
 use argon2::{Argon2, PasswordHasher as _, PasswordVerifier as _};
 use rules::Secret;
 use serde::{Deserialize as _, Deserializer};
 use tokio::sync::{Semaphore, oneshot};
+use tokio::time::timeout;
 
 /// Minimum length of a password, in characters.
 pub(crate) const CHARS_MIN: usize = 10;
@@ -18,6 +20,9 @@ const CHARS_MAX: usize = 256;
 const AT_ONCE: usize = 2;
 /// Requests that wait for a hash. More are rejected, so that they do not fill memory.
 const WAITING_MAX: usize = 64;
+/// Time to wait for a hash. It ends before that of the whole answer, so that a slow processor is not
+/// reported as a slow database.
+const WITHIN: Duration = Duration::from_secs(2);
 
 /// Common passwords of at least [`CHARS_MIN`] characters, in lower case, one in each line.
 static COMMON: LazyLock<HashSet<&str>> =
@@ -51,6 +56,7 @@ pub(crate) struct Passwords {
     /// Work for the threads. They end with it.
     queue: mpsc::Sender<Work>,
     waiting: Arc<Semaphore>,
+    within: Duration,
     /// Hash that is verified if there is no account, so that its absence takes the same time.
     absent: Secret<String>,
 }
@@ -100,6 +106,7 @@ impl Passwords {
         Self {
             queue,
             waiting: Arc::new(Semaphore::new(WAITING_MAX)),
+            within: WITHIN,
             absent: hash(&Secret::new("no account has this".to_owned()), &[0; 32]),
         }
     }
@@ -139,7 +146,7 @@ impl Passwords {
             drop(turn);
         };
         self.queue.send(Box::new(work)).map_err(|_| TooBusy)?;
-        result.await.map_err(|_| TooBusy)
+        timeout(self.within, result).await.map_err(|_| TooBusy)?.map_err(|_| TooBusy)
     }
 }
 
@@ -205,6 +212,14 @@ mod tests {
         drop(release);
         let all = u32::try_from(WAITING_MAX).unwrap();
         drop(passwords.waiting.acquire_many(all).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn slow_hash_is_reported_as_busy() {
+        let passwords = Passwords { within: Duration::ZERO, ..Passwords::new() };
+        let (release, blocked) = mpsc::channel::<()>();
+        assert_eq!(passwords.run(move || drop(blocked.recv())).await, Err(TooBusy));
+        drop(release);
     }
 
     #[tokio::test]

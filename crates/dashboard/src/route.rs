@@ -33,12 +33,19 @@ pub(crate) const EDITOR: Access = Access::Member(Role::Editor);
 pub(crate) const ADMIN: Access = Access::Member(Role::Admin);
 pub(crate) const OWNER: Access = Access::Member(Role::Owner);
 
+/// Maximum size of a form in bytes. The largest holds the body of an HTTP monitor, percent-encoded.
+const FORM_BYTES_MAX: usize = 256 * 1_024;
+/// Maximum size of a form with the IDs of a whole fleet.
+const FLEET_FORM_BYTES_MAX: usize = 1_024 * 1_024;
+
 /// A route.
 pub(crate) struct Route {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     pub(crate) access: Access,
     pub(crate) pace: Pace,
+    /// Maximum size of its form in bytes.
+    pub(crate) form_bytes: usize,
     pub(crate) handler: fn() -> MethodRouter<Dashboard>,
 }
 
@@ -49,7 +56,7 @@ impl Route {
         access: Access,
         handler: fn() -> MethodRouter<Dashboard>,
     ) -> Self {
-        Self { method: Method::GET, path, access, pace: Pace::Prompt, handler }
+        Self::new(Method::GET, path, access, handler)
     }
 
     /// Creates a route for POST.
@@ -58,7 +65,23 @@ impl Route {
         access: Access,
         handler: fn() -> MethodRouter<Dashboard>,
     ) -> Self {
-        Self { method: Method::POST, path, access, pace: Pace::Prompt, handler }
+        Self::new(Method::POST, path, access, handler)
+    }
+
+    const fn new(
+        method: Method,
+        path: &'static str,
+        access: Access,
+        handler: fn() -> MethodRouter<Dashboard>,
+    ) -> Self {
+        let (pace, form_bytes) = (Pace::Prompt, FORM_BYTES_MAX);
+        Self { method, path, access, pace, form_bytes, handler }
+    }
+
+    /// Accepts forms with the IDs of all monitors of a large fleet.
+    pub(crate) const fn with_fleet_form(mut self) -> Self {
+        self.form_bytes = FLEET_FORM_BYTES_MAX;
+        self
     }
 
     /// Lets the handler take longer, such as for the network or a report; at most these seconds.

@@ -17,9 +17,6 @@ use crate::{
     status_reports, uptime,
 };
 
-/// Maximum size of a form in bytes. The largest holds the body of an HTTP monitor, percent-encoded.
-const FORM_BYTES_MAX: usize = 256 * 1_024;
-
 /// Method, path and access of a route, for tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteRule {
@@ -92,10 +89,11 @@ pub fn routes(state: &Dashboard) -> Router {
         let gate = Gate { state: state.clone(), access: route.access, pace: route.pace };
         // Other methods get 405 without a look at the session.
         let handler = (route.handler)().route_layer(from_fn_with_state(gate, enforce));
-        router.route(route.path, handler)
+        // The gate reads the form.
+        router.route(route.path, handler.layer(DefaultBodyLimit::max(route.form_bytes)))
     };
     let router = ROUTES.iter().copied().flatten().fold(Router::new(), add);
-    router.layer(DefaultBodyLimit::max(FORM_BYTES_MAX)).with_state(state.clone())
+    router.with_state(state.clone())
 }
 
 /// Returns whether a path begins as one of the dashboard's.

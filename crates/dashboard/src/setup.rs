@@ -21,6 +21,7 @@ use crate::html::{self, BareFrame};
 use crate::origin::Client;
 use crate::passwords;
 use crate::sign_in::{SignInWay, finish};
+use crate::sign_in_limits::Attempt;
 use crate::state::Dashboard;
 
 /// Purpose of the signature.
@@ -89,13 +90,16 @@ impl Dashboard {
     }
 
     /// Refuses a token that does not belong to this server, or was used.
-    async fn require_setup_token(&self, token: &str, client: &Client) -> Result<(), ScreenError> {
-        let limited = self.limits.acquire_anonymous(client.address);
-        limited.map_err(|retry_after| ScreenError::TooManyAttempts { retry_after })?;
+    async fn require_setup_token(
+        &self,
+        token: &str,
+        client: &Client,
+    ) -> Result<Attempt, ScreenError> {
+        let attempt = self.try_link(client)?;
         let given = URL_SAFE_NO_PAD.decode(token).unwrap_or_default();
         let is_valid = self.setup_signature().verify_slice(&given).is_ok();
         if is_valid && !self.store.users().exist().await? {
-            return Ok(());
+            return Ok(attempt);
         }
         let (address, what) = (client.address, if is_valid { "used" } else { "forged" });
         self.audit_stranger("setup_link.refuse", what, address).await;
@@ -110,7 +114,8 @@ pub(crate) async fn show(
     client: Client,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
-    state.require_setup_token(&token, &client).await?;
+    let attempt = state.require_setup_token(&token, &client).await?;
+    state.limits.give_back(&attempt);
     Ok(form(&token, &Answers::empty(), Errors::default(), &request))
 }
 
@@ -122,7 +127,7 @@ pub(crate) async fn submit(
     request: HeaderMap,
     Posted(given): Posted<Answers>,
 ) -> Result<Response, ScreenError> {
-    state.require_setup_token(&token, &client).await?;
+    let attempt = state.require_setup_token(&token, &client).await?;
     let owner = match validate(&given) {
         Ok(owner) => owner,
         Err(errors) => return Ok(form(&token, &given, errors, &request)),
@@ -153,6 +158,7 @@ pub(crate) async fn submit(
         Err(StoreError::AlreadyExists { .. }) => return Err(ScreenError::InvalidLink),
         Err(error) => return Err(error.into()),
     }
+    state.limits.give_back(&attempt);
     let next = first_screen(&state, id).await?;
     finish(&state, id, &client, (SignInWay::SetUpLink, &next)).await
 }

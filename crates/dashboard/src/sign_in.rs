@@ -86,7 +86,7 @@ pub(crate) async fn show(
     request: HeaderMap,
 ) -> Response {
     let mut page = SignInPage::new(&state, String::new(), local_path(to.next));
-    page.notice = notice::read(&request);
+    page.notice = notice::read(&request).map(|it| it.text);
     html::page(&page, &request)
 }
 
@@ -104,13 +104,17 @@ pub(crate) async fn submit(
         page.wrong = Some(sentence(why));
         Ok(html::page_with_status(status, &page, &request))
     };
-    if let Err(retry_after) = state.limits.acquire(&email, client.address) {
-        let why = ScreenError::TooManyAttempts { retry_after }.to_string();
-        let refused = refuse(&why, StatusCode::TOO_MANY_REQUESTS);
-        return refused.map(|it| html::with_retry_after(it, retry_after));
-    }
+    let attempt = match state.limits.acquire(&email, client.address) {
+        Ok(attempt) => attempt,
+        Err(retry_after) => {
+            let why = ScreenError::TooManyAttempts { retry_after }.to_string();
+            let refused = refuse(&why, StatusCode::TOO_MANY_REQUESTS);
+            return refused.map(|it| html::with_retry_after(it, retry_after));
+        }
+    };
     match find_account(&state, &email, given.password).await? {
         Ok(Some((user, password_hash))) => {
+            state.limits.give_back(&attempt);
             if state.store.second_factors().find(user.id).await?.is_some() {
                 return Ok(second_step::begin(&state, (user.id, &password_hash), &client, next));
             }
@@ -130,7 +134,9 @@ pub(crate) async fn sign_out(
     Extension(signed_in): Extension<Arc<SignedIn>>,
     client: Client,
 ) -> Result<Response, ScreenError> {
-    state.store.sessions().end(signed_in.user.id, signed_in.session.id).await?;
+    let (user, ended) = (signed_in.user.id, signed_in.session.id);
+    let change = state.change_by(user, client.address);
+    state.store.sessions().end(user, ended, change).await?;
     let mut response = redirect("/login");
     response.headers_mut().append(SET_COOKIE, session::removal(&client));
     Ok(response)

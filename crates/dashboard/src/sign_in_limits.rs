@@ -1,4 +1,6 @@
-//! Limits of attempts to prove an identity: by account, by address and by network.
+//! Limits of attempts to prove an identity: by account, by address and by network. Other sites can open
+//! links in a browser, so links have limits of their own and use up no attempts to sign in. A success
+//! gives its attempt back, because many colleagues may share an address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU32;
@@ -10,12 +12,19 @@ use web::context::Context;
 use web::limits::AttemptLimiter;
 use web::peer::rate_limit_address;
 
+use crate::attempts::Attempts;
+
 /// Attempts for one account, from anywhere.
 const PER_ACCOUNT: NonZeroU32 = NonZeroU32::new(10).expect("it is not 0");
 /// Attempts from one address.
 const PER_ADDRESS: NonZeroU32 = NonZeroU32::new(20).expect("it is not 0");
 /// Attempts from one network, an IPv4 /24 or an IPv6 /48.
 const PER_NETWORK: NonZeroU32 = NonZeroU32::new(60).expect("it is not 0");
+/// Beginnings of sign-ins, such as the way to a provider, from one address. Not every one ends in a
+/// sign-in, and each that does is limited there.
+const BEGUN_PER_ADDRESS: NonZeroU32 = NonZeroU32::new(100).expect("it is not 0");
+/// Beginnings of sign-ins from one network.
+const BEGUN_PER_NETWORK: NonZeroU32 = NonZeroU32::new(300).expect("it is not 0");
 /// Time in which these attempts become available again.
 const WITHIN: Duration = Duration::from_mins(15);
 
@@ -33,23 +42,73 @@ pub(crate) enum OwnAction {
     RecordedRefusal,
 }
 
+/// An attempt that was counted, to be given back after a success.
+#[derive(Debug)]
+#[must_use = "an attempt that succeeds is given back"]
+pub(crate) struct Attempt {
+    tried: Tried,
+    account: Option<[u8; 32]>,
+    address: IpAddr,
+}
+
 /// Limits of attempts.
 #[derive(Debug)]
 pub(crate) struct SignInLimits {
-    accounts: AttemptLimiter<[u8; 32]>,
-    addresses: AttemptLimiter<IpAddr>,
-    networks: AttemptLimiter<IpAddr>,
+    accounts: Attempts<[u8; 32]>,
+    sign_ins: OriginLimits,
+    links: OriginLimits,
+    begun: OriginLimits,
     reset_emails: AttemptLimiter<UserId>,
     own_actions: AttemptLimiter<(UserId, OwnAction)>,
     recorded_strangers: AttemptLimiter<IpAddr>,
 }
 
+/// Kind of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tried {
+    SignIn,
+    /// Use of a link, or of a provider's answer.
+    Link,
+}
+
+/// Limits by address and by network.
+#[derive(Debug)]
+struct OriginLimits {
+    addresses: Attempts<IpAddr>,
+    networks: Attempts<IpAddr>,
+}
+
+impl OriginLimits {
+    fn new(ctx: &Context, per_address: NonZeroU32, per_network: NonZeroU32) -> Self {
+        Self {
+            addresses: Attempts::new(ctx, per_address, WITHIN),
+            networks: Attempts::new(ctx, per_network, WITHIN),
+        }
+    }
+
+    fn acquire(&self, address: IpAddr) -> Result<(), Duration> {
+        self.networks.acquire(network(address))?;
+        self.addresses.acquire(rate_limit_address(address))
+    }
+
+    fn give_back(&self, address: IpAddr) {
+        self.networks.give_back(&network(address));
+        self.addresses.give_back(&rate_limit_address(address));
+    }
+
+    fn evict_expired(&self) {
+        self.addresses.evict_expired();
+        self.networks.evict_expired();
+    }
+}
+
 impl SignInLimits {
     pub(crate) fn new(ctx: &Context) -> Self {
         Self {
-            accounts: AttemptLimiter::new(ctx, PER_ACCOUNT, WITHIN),
-            addresses: AttemptLimiter::new(ctx, PER_ADDRESS, WITHIN),
-            networks: AttemptLimiter::new(ctx, PER_NETWORK, WITHIN),
+            accounts: Attempts::new(ctx, PER_ACCOUNT, WITHIN),
+            sign_ins: OriginLimits::new(ctx, PER_ADDRESS, PER_NETWORK),
+            links: OriginLimits::new(ctx, PER_ADDRESS, PER_NETWORK),
+            begun: OriginLimits::new(ctx, BEGUN_PER_ADDRESS, BEGUN_PER_NETWORK),
             reset_emails: AttemptLimiter::new(ctx, RESET_EMAILS, RESET_EMAILS_WITHIN),
             own_actions: AttemptLimiter::new(ctx, PER_ADDRESS, WITHIN),
             recorded_strangers: AttemptLimiter::new(ctx, PER_ADDRESS, WITHIN),
@@ -58,27 +117,50 @@ impl SignInLimits {
 
     /// Counts an attempt for this account from this address. If it is not allowed, returns the time
     /// until the next one.
-    pub(crate) fn acquire(&self, account: &str, address: IpAddr) -> Result<(), Duration> {
-        self.networks.acquire(&network(address))?;
-        self.addresses.acquire(&rate_limit_address(address))?;
-        self.accounts.acquire(&Sha256::digest(account.to_lowercase()).into())
+    pub(crate) fn acquire(&self, account: &str, address: IpAddr) -> Result<Attempt, Duration> {
+        self.sign_ins.acquire(address)?;
+        let account: [u8; 32] = Sha256::digest(account.to_lowercase()).into();
+        self.accounts.acquire(account)?;
+        Ok(Attempt { tried: Tried::SignIn, account: Some(account), address })
     }
 
-    /// Counts an attempt without an account, such as the use of a link.
-    pub(crate) fn acquire_anonymous(&self, address: IpAddr) -> Result<(), Duration> {
-        self.networks.acquire(&network(address))?;
-        self.addresses.acquire(&rate_limit_address(address))
+    /// Counts an attempt to sign in without the name of an account, such as with a passkey.
+    pub(crate) fn acquire_anonymous(&self, address: IpAddr) -> Result<Attempt, Duration> {
+        self.sign_ins.acquire(address)?;
+        Ok(Attempt { tried: Tried::SignIn, account: None, address })
+    }
+
+    /// Counts the use of a link.
+    pub(crate) fn acquire_link(&self, address: IpAddr) -> Result<Attempt, Duration> {
+        self.links.acquire(address)?;
+        Ok(Attempt { tried: Tried::Link, account: None, address })
+    }
+
+    /// Counts the beginning of a sign-in, such as the challenge for a passkey.
+    pub(crate) fn acquire_beginning(&self, address: IpAddr) -> Result<(), Duration> {
+        self.begun.acquire(address)
+    }
+
+    /// Gives an attempt back that succeeded.
+    pub(crate) fn give_back(&self, attempt: &Attempt) {
+        match attempt.tried {
+            Tried::SignIn => self.sign_ins.give_back(attempt.address),
+            Tried::Link => self.links.give_back(attempt.address),
+        }
+        if let Some(account) = &attempt.account {
+            self.accounts.give_back(account);
+        }
     }
 
     /// Counts an attempt of a second factor of this user from this address.
-    pub(crate) fn acquire_code(&self, user: UserId, address: IpAddr) -> Result<(), Duration> {
+    pub(crate) fn acquire_code(&self, user: UserId, address: IpAddr) -> Result<Attempt, Duration> {
         self.acquire(&format!("second factor of {user}"), address)
     }
 
     /// Counts a request for a new password of the account with this address. It does not use up the
     /// attempts to sign in, because anybody may make it.
     pub(crate) fn acquire_reset(&self, email: &str, address: IpAddr) -> Result<(), Duration> {
-        self.acquire(&format!("new password of {email}"), address)
+        self.acquire(&format!("new password of {email}"), address).map(drop)
     }
 
     /// Counts an attempt of a signed-in user to confirm a change with the password.
@@ -86,7 +168,7 @@ impl SignInLimits {
         &self,
         user: UserId,
         address: IpAddr,
-    ) -> Result<(), Duration> {
+    ) -> Result<Attempt, Duration> {
         self.acquire(&format!("confirmation of {user}"), address)
     }
 
@@ -111,8 +193,9 @@ impl SignInLimits {
         self.own_actions.evict_expired();
         self.recorded_strangers.evict_expired();
         self.accounts.evict_expired();
-        self.addresses.evict_expired();
-        self.networks.evict_expired();
+        self.sign_ins.evict_expired();
+        self.links.evict_expired();
+        self.begun.evict_expired();
     }
 }
 
@@ -148,12 +231,25 @@ mod tests {
     fn account_is_limited_over_all_addresses() {
         let (limits, clock) = limits();
         for third in 0..10 {
-            assert_eq!(limits.acquire("Ada@example.com", elsewhere(third)), Ok(()));
+            assert!(limits.acquire("Ada@example.com", elsewhere(third)).is_ok());
         }
         assert!(limits.acquire("ada@example.com", elsewhere(11)).is_err());
-        assert_eq!(limits.acquire("bob@example.com", elsewhere(11)), Ok(()));
+        assert!(limits.acquire("bob@example.com", elsewhere(11)).is_ok());
         clock.advance(WITHIN);
-        assert_eq!(limits.acquire("ada@example.com", elsewhere(11)), Ok(()));
+        assert!(limits.acquire("ada@example.com", elsewhere(11)).is_ok());
+    }
+
+    #[test]
+    fn success_uses_up_no_attempt() {
+        let (limits, _clock) = limits();
+        for _ in 0..100 {
+            let attempt = limits.acquire("ada@example.com", address(1)).unwrap();
+            limits.give_back(&attempt);
+            let attempt = limits.acquire_anonymous(address(1)).unwrap();
+            limits.give_back(&attempt);
+        }
+        let refused = (0..30).filter(|it| limits.acquire(&it.to_string(), address(1)).is_err());
+        assert_eq!(refused.count(), 10);
     }
 
     #[test]

@@ -16,11 +16,12 @@ use openidconnect::core::{
     CoreTokenIntrospectionResponse, CoreTokenType,
 };
 use openidconnect::{
-    AdditionalClaims, AuthorizationCode, Client as OpenIdClient, ClientId, ClientSecret, CsrfToken,
-    EmptyExtraTokenFields, EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpRequest,
-    HttpResponse, IdTokenFields, IssuerUrl, LocalizedClaim, Nonce, OAuth2TokenResponse as _,
-    PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, Scope, StandardErrorResponse,
-    StandardTokenResponse, TokenResponse as _, UserInfoClaims,
+    AdditionalClaims, AuthorizationCode, ClaimsVerificationError, Client as OpenIdClient, ClientId,
+    ClientSecret, CsrfToken, EmptyExtraTokenFields, EndpointMaybeSet, EndpointNotSet, EndpointSet,
+    HttpRequest, HttpResponse, IdTokenFields, IdTokenVerifier, IssuerUrl, LocalizedClaim, Nonce,
+    OAuth2TokenResponse as _, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, Scope,
+    SignatureVerificationError, StandardErrorResponse, StandardTokenResponse, TokenResponse as _,
+    UserInfoClaims,
 };
 use rules::{Secret, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,8 @@ use crate::backend::Backend;
 pub(crate) const CALLBACK: &str = "/login/provider/callback";
 /// Time for which the provider's metadata and keys are kept.
 const METADATA_LIFETIME: Duration = Duration::from_mins(5);
+/// Age of the keys at which an unknown one is looked for at the provider.
+const NEW_KEYS_AFTER: Duration = Duration::from_secs(10);
 /// Signatures that are accepted: no shared secrets, and never none.
 const ALGORITHMS: [CoreJwsSigningAlgorithm; 9] = [
     CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha256,
@@ -179,21 +182,27 @@ impl SingleSignOn {
         let client = self.client(backend, now).await?;
         let fetch = fetcher(backend);
         let refused = |why: &dyn std::fmt::Display| SingleSignOnError::Refused(why.to_string());
-        let verifier = PkceCodeVerifier::new(secrets.verifier.expose().clone());
+        let pkce = PkceCodeVerifier::new(secrets.verifier.expose().clone());
         let tokens = client
             .exchange_code(AuthorizationCode::new(code))
             .map_err(|error| SingleSignOnError::Provider(error.to_string()))?
-            .set_pkce_verifier(verifier)
+            .set_pkce_verifier(pkce)
             .request_async(&fetch)
             .await
             .map_err(|error| refused(&format!("{error:?}")))?;
         let token = tokens.id_token().ok_or_else(|| refused(&"the answer has no ID token"))?;
-        let rules = client
-            .id_token_verifier()
-            .set_allowed_algs(ALGORITHMS)
-            .set_time_fn(move || to_chrono(now));
-        let claims =
-            token.claims(&rules, &Nonce::new(secrets.nonce)).map_err(|error| refused(&error))?;
+        let nonce = Nonce::new(secrets.nonce);
+        let mut verified = token.claims(&verifier(&client, now), &nonce);
+        if let Err(ClaimsVerificationError::SignatureVerification(
+            SignatureVerificationError::NoMatchingKey,
+        )) = verified
+        {
+            // The provider may have new keys.
+            let metadata = self.metadata(backend, now, NEW_KEYS_AFTER).await?;
+            let client = self.client_with(metadata)?;
+            verified = token.claims(&verifier(&client, now), &nonce);
+        }
+        let claims = verified.map_err(|error| refused(&error))?;
         let mut email = claims.email().map(|it| it.as_str().to_owned());
         let mut verified = claims.email_verified();
         let mut name = claims.name().and_then(first);
@@ -241,7 +250,13 @@ impl SingleSignOn {
         backend: &Arc<dyn Backend>,
         now: Timestamp,
     ) -> Result<ProviderClient, SingleSignOnError> {
-        let metadata = self.metadata(backend, now).await?;
+        self.client_with(self.metadata(backend, now, METADATA_LIFETIME).await?)
+    }
+
+    fn client_with(
+        &self,
+        metadata: CoreProviderMetadata,
+    ) -> Result<ProviderClient, SingleSignOnError> {
         let settings = &self.settings;
         let secret = ClientSecret::new(settings.client_secret.expose().clone());
         let redirect = RedirectUrl::new(self.redirect_url.clone())
@@ -251,15 +266,17 @@ impl SingleSignOn {
             .set_redirect_uri(redirect))
     }
 
-    /// Returns the provider's metadata and keys. One request at a time fetches them.
+    /// Returns the provider's metadata and keys, not older than `lifetime`. One request at a time fetches
+    /// them.
     async fn metadata(
         &self,
         backend: &Arc<dyn Backend>,
         now: Timestamp,
+        lifetime: Duration,
     ) -> Result<CoreProviderMetadata, SingleSignOnError> {
         let mut known = self.metadata.lock().await;
         if let Some((since, metadata)) = &*known
-            && now.since(*since) < METADATA_LIFETIME
+            && now.since(*since) < lifetime
         {
             return Ok(metadata.clone());
         }
@@ -301,6 +318,12 @@ fn fetcher(
             Ok(http::Response::from_parts(parts, body.to_vec()))
         })
     }
+}
+
+/// Returns the rules by which a token is verified.
+fn verifier(client: &ProviderClient, now: Timestamp) -> IdTokenVerifier<'_, CoreJsonWebKey> {
+    let rules = client.id_token_verifier().set_allowed_algs(ALGORITHMS);
+    rules.set_time_fn(move || to_chrono(now))
 }
 
 fn first(name: &LocalizedClaim<openidconnect::EndUserName>) -> Option<String> {

@@ -9,8 +9,10 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{get, post};
-use contract::notification::wire::{CreateNotificationRequest, UpdateNotificationRequest};
-use contract::rpc::MethodRequest as _;
+use contract::notification::wire::{
+    CreateNotificationRequest, DeleteNotificationRequest, UpdateNotificationRequest,
+};
+use contract::rpc::{Error, MethodRequest as _};
 use http::{HeaderMap, StatusCode};
 use rules::MonitorKind;
 use serde::Deserialize;
@@ -89,7 +91,13 @@ pub(crate) async fn submit(
         return Ok(page((&state, &member, &request), Steps { url, ..given }, errors));
     }
     let Some(address) = address else {
-        let created = create_monitor(&state, &member, &monitor).await?;
+        let created = match create_monitor(&state, &member, &monitor).await {
+            Ok(created) => created,
+            Err(error) => {
+                errors = StartErrors::of_monitor(&error);
+                return Ok(page((&state, &member, &request), Steps { url, ..given }, errors));
+            }
+        };
         let text = format!("“{}” is checked from now on. Nobody is alerted yet.", created.name);
         return Ok(redirect_with_notice(&member.path(&created.path()), &text));
     };
@@ -105,7 +113,16 @@ pub(crate) async fn submit(
             return Ok(page((&state, &member, &request), Steps { url, ..given }, errors));
         }
     };
-    let monitor = create_monitor(&state, &member, &monitor).await?;
+    let monitor = match create_monitor(&state, &member, &monitor).await {
+        Ok(created) => created,
+        Err(error) => {
+            // Otherwise the next try would make a second channel.
+            let id = channel["id"].as_str().unwrap_or_default().to_owned();
+            state.send(member.caller(), DeleteNotificationRequest { id }).await?;
+            errors = StartErrors::of_monitor(&error);
+            return Ok(page((&state, &member, &request), Steps { url, ..given }, errors));
+        }
+    };
     let update = json!({
         "notification": { "id": channel["id"], "monitorIds": [monitor.id] },
         "updateMask": "monitorIds",
@@ -145,11 +162,7 @@ async fn check_monitor(
             let warnings = checked.warnings.iter().map(|it| sentence(&it.message)).collect();
             StartErrors { warnings, ..StartErrors::default() }
         }
-        Err(error) => {
-            let messages = Messages::from_error(&error, "monitor");
-            let url = messages.below("url").or_else(|| messages.whole().map(str::to_owned));
-            StartErrors { url, ..StartErrors::default() }
-        }
+        Err(error) => StartErrors::of_monitor(&error),
     }
 }
 
@@ -169,7 +182,7 @@ async fn create_monitor(
     state: &Dashboard,
     member: &Member,
     monitor: &Json,
-) -> Result<CreatedMonitor, ScreenError> {
+) -> Result<CreatedMonitor, Error> {
     let method = monitors::methods(MonitorKind::Http).create;
     let created = state.send_json(member.caller(), method, monitor).await?;
     let text = |field: &str| created["monitor"][field].as_str().unwrap_or_default().to_owned();
@@ -192,6 +205,14 @@ fn page(
 }
 
 impl StartErrors {
+    /// Returns the message of a refused monitor.
+    fn of_monitor(error: &Error) -> Self {
+        let messages = Messages::from_error(error, "monitor");
+        let url = messages.below("url").or_else(|| messages.whole().map(str::to_owned));
+        let unknown = || Some("The monitor could not be created. Try again.".to_owned());
+        Self { url: url.or_else(unknown), ..Self::default() }
+    }
+
     const fn is_empty(&self) -> bool {
         self.url.is_none() && self.alerts.is_none() && self.warnings.is_empty()
     }

@@ -52,6 +52,7 @@ pub(super) const CHAPTERS: &[Chapter] = &[
             "guides/call-it.md",
             "guides/alerts.md",
             "guides/status-page.md",
+            "guides/monitors-as-yaml.md",
             "guides/terraform.md",
             "guides/typescript.md",
             "guides/go.md",
@@ -93,6 +94,7 @@ pub(super) const CHAPTERS: &[Chapter] = &[
             "reference/member.v1.md",
             "reference/api_key.v1.md",
             "reference/audit.v1.md",
+            "reference/configuration.v1.md",
         ],
     },
     Chapter {
@@ -161,6 +163,7 @@ pub(super) const FILES: &[File] = files![
     "reference/webhook.schema.json": SCHEMA,
     "reference/page-webhook.schema.json": SCHEMA,
     "reference/status.schema.json": SCHEMA,
+    "reference/configuration.schema.json": SCHEMA,
 ];
 
 /// Path of the OpenAPI description, which is compressed in the program (`openapi`).

@@ -10,7 +10,7 @@
 //! - Input: `validate` reads a draft by its table and collects each `violation`, `nearest` suggests
 //!   the name that a user meant, and `mask` applies partial updates.
 //! - Resources, as drafts and as valid settings: `monitor`, `notification`, `status_page`, `report`,
-//!   `maintenance`, `incident`.
+//!   `maintenance`, `incident`. `configuration` records which of them a file of `aloft apply` owns.
 //! - Words: `counted` writes counts.
 //! - `reason` lists the reasons for the failure of a call, and `people` the methods that only people may
 //!   call.
@@ -21,6 +21,7 @@ mod time;
 #[macro_use]
 mod enums;
 pub mod argument;
+pub mod configuration;
 mod counted;
 pub mod field;
 mod format;

@@ -141,6 +141,12 @@ pub const INCIDENT_COMMENTS_MAX: u32 = 500;
 pub const OWNED_WORKSPACES_MAX: u32 = 50;
 /// Time in which an invitation can be accepted (ours).
 pub const INVITATION_LIFETIME: Duration = Duration::from_hours(24 * 7);
+/// Maximum number of open invitations of a workspace (ours).
+pub const OPEN_INVITATIONS_MAX: u32 = 50;
+/// Maximum number of invitations that a person creates in an hour, over all workspaces (ours): anybody
+/// with an account can create workspaces, and each invitation may be an email to a stranger.
+pub const INVITATION_CREATIONS: u32 = 20;
+pub const INVITATION_CREATIONS_IN: Duration = Duration::from_hours(1);
 /// Time between the order to delete a workspace and its deletion (ours).
 pub const WORKSPACE_DELETION_DELAY: Duration = Duration::from_hours(24 * 7);
 /// Retention of completed deliveries, unless the problem that they reported continues (ours).
@@ -194,6 +200,12 @@ pub const REPORT_AT_MIN: Timestamp = Timestamp::from_millis(946_684_800_000);
 pub const REPORT_UPDATES_MAX: u32 = 200;
 /// Maximum number of report templates per workspace (ours).
 pub const REPORT_TEMPLATES_MAX: u32 = 200;
+/// Maximum number of configurations of a workspace (ours).
+pub const CONFIGURATIONS_MAX: u32 = 100;
+/// Maximum number of resources that the configurations of a workspace own together (ours).
+pub const CONFIGURED_RESOURCES_MAX: u32 = 20_000;
+/// Maximum number of entries of one call that records configured resources (ours).
+pub const CONFIGURED_RESOURCES_PER_CALL_MAX: usize = 200;
 /// Maximum number of subscribers per status page, not counting pending sign-ups of visitors (ours).
 pub const SUBSCRIBERS_MAX: u32 = 10_000;
 /// Maximum number of pending sign-ups per page (ours).

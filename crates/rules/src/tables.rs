@@ -2,6 +2,7 @@
 //! `validate` checks inputs by them; `limits` has the limits of the service.
 
 mod component;
+mod configuration;
 mod data_source;
 mod dns_monitor;
 mod http_monitor;
@@ -20,6 +21,7 @@ mod tcp_monitor;
 mod workspace;
 
 pub use component::{STATUS_PAGE_COMPONENT, STATUS_PAGE_COMPONENT_GROUP};
+pub use configuration::{CONFIGURATION, CONFIGURED_RESOURCE, RESOURCE_ID_CHARS_MAX};
 pub use data_source::{MONITOR_DATA, MONITORS_DATA, NOTIFICATION_DATA, STATUS_PAGE_DATA};
 pub use dns_monitor::DNS_MONITOR;
 pub use http_monitor::HTTP_MONITOR;

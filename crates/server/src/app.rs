@@ -8,10 +8,11 @@ use dashboard::Dashboard;
 use pages::{PageDomain, Pages};
 use probe::Egress;
 use remote::nats::NatsSettings;
-use rules::Region;
+use rules::{Region, UserId};
 use store::Store;
 use tokio_util::sync::CancellationToken;
 use web::context::Context;
+use web::limits::AttemptLimiter;
 use web::proxies::TrustedProxies;
 
 use crate::auth::Auth;
@@ -58,6 +59,8 @@ pub struct App {
     pub(crate) client: probe::Client,
     /// Regions of a monitor that names none.
     pub(crate) default_regions: Arc<[Region]>,
+    /// Invitations that each person created.
+    pub(crate) invitations: Arc<AttemptLimiter<UserId>>,
 }
 
 impl App {
@@ -143,6 +146,7 @@ impl App {
             store: self.store.clone(),
             auth: Arc::clone(&self.auth),
             probe_tokens: Arc::clone(&self.probe_tokens),
+            invitations: Arc::clone(&self.invitations),
             workspaces: self.workspaces(),
             pages: self.pages.clone(),
             response_cache: Arc::clone(&self.response_cache),
@@ -162,6 +166,7 @@ impl App {
             auth: Arc::clone(&self.auth),
             workspaces: self.workspaces(),
             domains: Arc::clone(&self.domains),
+            invitations: Arc::clone(&self.invitations),
             egress: self.egress.clone(),
             default_regions: Arc::clone(&self.default_regions),
         }

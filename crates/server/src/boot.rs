@@ -1,5 +1,4 @@
-//! boot: starts a server from its settings, and stops it in order. Only this module reads the
-//! environment.
+//! boot: starts a server from its settings, and stops it in order. Only it reads the environment.
 
 mod clock;
 mod closing;
@@ -61,7 +60,7 @@ use crate::pipeline::{
     self, Notifier, NotifierParts, Pipeline, PipelineError, PipelineParts, Probes, RunningNotifier,
 };
 use crate::probes::{NatsStatus, ProbeTokens};
-use crate::rpc::response_entries;
+use crate::rpc::{invitation_limits, response_entries};
 
 /// Settings that are paths.
 const PATHS: [&str; 3] = ["data", "extra_ca_file", "nats_credentials_file"];
@@ -256,6 +255,7 @@ async fn serve(
     let app = App {
         nats: settings.nats.as_ref().map(|_| NatsStatus::default()),
         probe_tokens: Arc::new(ProbeTokens::new(ctx.clone(), store.clone())),
+        invitations: Arc::new(invitation_limits(&ctx)),
         ctx,
         store,
         pipeline,

@@ -55,6 +55,11 @@ impl Domains {
         Self { settings, targets, dns, table: watch::Sender::default(), certificates }
     }
 
+    /// Returns the resolver with the DNS settings of checks.
+    pub(crate) const fn dns(&self) -> &probe::DnsLookup {
+        &self.dns
+    }
+
     /// Accepts a domain that points to this server and has a TXT record that names the claiming page.
     /// Names of this server are rejected. `written` is the user's spelling.
     pub(crate) async fn accept(

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use dashboard::Dashboard;
 use pages::Pages;
+use rules::UserId;
 use store::{RetentionPolicy, Store, StoreError};
 use tokio_util::sync::CancellationToken;
 use web::context::Context;
+use web::limits::AttemptLimiter;
 
 use crate::auth::Auth;
 use crate::monthly::MonthEnd;
@@ -29,6 +31,7 @@ pub(crate) struct Housekeeping {
     pub(crate) store: Store,
     pub(crate) auth: Arc<Auth>,
     pub(crate) probe_tokens: Arc<ProbeTokens>,
+    pub(crate) invitations: Arc<AttemptLimiter<UserId>>,
     pub(crate) workspaces: WorkspaceAdmin,
     pub(crate) pages: Pages,
     pub(crate) dashboard: Dashboard,
@@ -54,6 +57,7 @@ async fn rounds(parts: &Housekeeping, results_for: Duration, stop: &Cancellation
         }
         parts.auth.evict_expired();
         parts.probe_tokens.evict_expired();
+        parts.invitations.evict_expired();
         parts.pages.evict_expired();
         parts.dashboard.evict_expired();
         parts.response_cache.evict_expired(parts.ctx.now());

@@ -6,6 +6,7 @@ mod audit;
 mod body;
 mod cache;
 mod call_metrics;
+mod configuration;
 mod error;
 mod headers;
 mod health;
@@ -29,6 +30,7 @@ use std::sync::Arc;
 use ::probe::Egress;
 use contract::api_key::wire::ApiKeyService as _;
 use contract::audit::wire::AuditService as _;
+use contract::configuration::wire::ConfigurationService as _;
 use contract::incident::wire::IncidentService as _;
 use contract::maintenance::wire::MaintenanceService as _;
 use contract::member::wire::MemberService as _;
@@ -41,21 +43,24 @@ use contract::status_page::wire::StatusPageService as _;
 use contract::status_report::wire::StatusReportService as _;
 use contract::workspace::wire::WorkspaceService as _;
 use pages::Pages;
-use rules::Region;
+use rules::{Region, UserId};
 use store::Store;
 use tokio_util::sync::CancellationToken;
 use web::context::Context;
+use web::limits::AttemptLimiter;
 
 use self::api_key::ApiKeys;
 use self::audit::AuditLog;
 pub(crate) use self::body::buffer_body;
 pub(crate) use self::cache::{ResponseCache, ResponseEntries, response_entries};
 use self::call_metrics::CallMetrics;
+use self::configuration::Configurations;
 pub(crate) use self::error::rpc_error;
 pub(crate) use self::headers::normalize_headers;
 use self::incident::Incidents;
 use self::maintenance::Maintenances;
 use self::member::Members;
+pub(crate) use self::member::invitation_limits;
 use self::monitor::Monitors;
 pub(crate) use self::monitor::{check_draft, draft_warnings, parse_draft};
 use self::notification::Notifications;
@@ -85,6 +90,8 @@ pub(crate) struct Services {
     /// Cached keys, which a revocation evicts.
     pub(crate) auth: Arc<Auth>,
     pub(crate) workspaces: WorkspaceAdmin,
+    /// Invitations that each person created.
+    pub(crate) invitations: Arc<AttemptLimiter<UserId>>,
     /// Custom domains of status pages.
     pub(crate) domains: Arc<Domains>,
     /// Egress policy for messages and checks.
@@ -106,6 +113,7 @@ pub(crate) fn service(services: &Services, stop: CancellationToken) -> rpc::Serv
     let routes = Arc::new(Monitors(services.clone())).register(rpc::Routes::new());
     let routes = Arc::new(AuditLog(services.clone())).register(routes);
     let routes = Arc::new(ApiKeys(services.clone())).register(routes);
+    let routes = Arc::new(Configurations(services.clone())).register(routes);
     let routes = Arc::new(CurrentWorkspace(services.clone())).register(routes);
     let routes = Arc::new(Members(services.clone())).register(routes);
     let routes = Arc::new(Incidents(services.clone())).register(routes);

@@ -1,7 +1,7 @@
 //! Invitations to workspaces, by a link, for one address or for anybody who has it. The store holds
 //! only the SHA-256 of a link's token. An accepted or revoked invitation is deleted.
 
-use rules::{InvitationId, Role, Timestamp, UserId, WorkspaceId};
+use rules::{InvitationId, Role, Timestamp, UserId, Violation, WorkspaceId, limits};
 use sha2::{Digest as _, Sha256};
 
 use crate::audit::{self, NewAuditEntry};
@@ -92,7 +92,7 @@ impl Invitations<'_> {
     /// invite owners; for other roles an admin suffices.
     ///
     /// # Errors
-    /// `RoleRequired`; `AlreadyExists` if the address belongs to a member.
+    /// `RoleRequired`; `AlreadyExists` for the address of a member; `Refused` if many are open.
     pub async fn create(
         &self,
         new: NewInvitation,
@@ -105,6 +105,7 @@ impl Invitations<'_> {
                     let needed = new.role.needed_to_grant();
                     roles::require(session, new.workspace, change, needed).await?;
                     replace_earlier(session, &new).await?;
+                    require_room(session, new.workspace, change.at).await?;
                     insert(session, &new, hash, change).await?;
                     let target = (new.workspace, new.id);
                     record(session, target, change, ("invitation.create", new.role.as_str())).await
@@ -313,6 +314,26 @@ async fn replace_earlier(session: &mut Session, new: &NewInvitation) -> Result<(
         .execute(&mut session.db)
         .await?;
     Ok(())
+}
+
+/// Rejects another invitation of a workspace with as many open ones as it may have.
+async fn require_room(
+    session: &mut Session,
+    workspace: WorkspaceId,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let open: Option<i64> =
+        query("SELECT COUNT(*) FROM invitations WHERE workspace_id = $1 AND expires_at > $2")
+            .bind(workspace.to_string())
+            .bind(now.as_millis())
+            .scalar(&mut session.db)
+            .await?;
+    let most = limits::OPEN_INVITATIONS_MAX;
+    if open.unwrap_or_default() < i64::from(most) {
+        return Ok(());
+    }
+    let allowed = format!("cannot be invited: {most} invitations are open; revoke one first");
+    Err(StoreError::Refused(Violation::without_value("email", allowed)))
 }
 
 async fn insert(

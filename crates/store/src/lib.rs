@@ -17,7 +17,7 @@
 //! - What people manage: `workspaces`, `users` with their `sessions`, `second_factors`, `passkeys`,
 //!   `reset_links` and `identities`, `members`, `roles` and `invitations`, `operators`, `plans`, `usage`, `keys`,
 //!   `signing_secrets`, `monitors`, `channels`, `pages`, `components`, `groups`, `reports`,
-//!   `maintenances`, `subscribers`, `certificates`, `probes`, `audit`.
+//!   `maintenances`, `subscribers`, `certificates`, `probes`, `configurations`, `audit`.
 //! - What checks produce: `results`, `older_slots` of a start, `evidence`, `missed_slots`, `judge_states`, `probe_suspicions`, `incidents`,
 //!   `history`, `logs`, `uptime_reports` of months with their `summaries`, and `outbox` for messages.
 //! - What lists of all monitors show: `fleet`.
@@ -34,6 +34,7 @@ mod channels;
 mod codes;
 mod commit;
 mod components;
+mod configurations;
 mod connection;
 mod data_dir;
 mod db;
@@ -109,6 +110,7 @@ pub use certificates::{Certificates, DomainCertificate, IssuedCertificate};
 pub use channels::{Channels, NewChannel};
 pub use commit::{Batch, Committed};
 pub use components::{ComponentName, Components, NewComponent};
+pub use configurations::{Configuration, Configurations, NumberedEntry};
 pub use doctor::{DamagedRow, Doctor};
 pub use engine::{ClockOffset, Database, DatabaseOwner, Standby};
 pub use error::StoreError;

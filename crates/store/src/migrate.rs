@@ -68,6 +68,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     migration!(43, "0043_private_regions.sql"),
     migration!(44, "0044_result_days.sql"),
     migration!(45, "0045_replicas.sql"),
+    migration!(46, "0046_configurations.sql"),
 ];
 
 impl Migration {

@@ -124,6 +124,7 @@ impl Passkeys<'_> {
         user: UserId,
         renamed: PasskeyId,
         name: String,
+        change: AuditContext,
     ) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
@@ -139,7 +140,8 @@ impl Passkeys<'_> {
                     if changed == 0 {
                         return Err(StoreError::not_found("passkey", &renamed));
                     }
-                    Ok(())
+                    let entry = ("user.passkey_rename", name.as_str());
+                    record_for_workspaces(session, user, entry, change).await
                 })
             })
             .await

@@ -156,18 +156,27 @@ impl Sessions<'_> {
     }
 
     /// Ends a session of a user. Ending one that has ended has no effect.
-    pub async fn end(&self, user: UserId, ended: SessionId) -> Result<(), StoreError> {
+    pub async fn end(
+        &self,
+        user: UserId,
+        ended: SessionId,
+        change: AuditContext,
+    ) -> Result<(), StoreError> {
         let written = self
             .store
             .write(move |session| {
                 session.declare_no_change();
                 Box::pin(async move {
-                    query("DELETE FROM sessions WHERE user_id = $1 AND id = $2")
+                    let deleted = query("DELETE FROM sessions WHERE user_id = $1 AND id = $2")
                         .bind(user.to_string())
                         .bind(ended.to_string())
                         .execute(&mut session.db)
                         .await?;
-                    Ok(())
+                    if deleted == 0 {
+                        return Ok(());
+                    }
+                    let entry = ("user.session_end", "");
+                    users::record_for_workspaces(session, user, entry, change).await
                 })
             })
             .await;

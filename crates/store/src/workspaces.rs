@@ -285,12 +285,15 @@ async fn apply(
     }
     if is_deletion {
         // One may have been created since the others were deleted.
-        let probes = query("DELETE FROM probes WHERE workspace_id = $1").bind(id.to_string());
-        probes.execute(&mut session.db).await?;
+        for statement in [
+            "DELETE FROM probes WHERE workspace_id = $1",
+            "DELETE FROM configured_resources WHERE workspace_id = $1",
+        ] {
+            query(statement).bind(id.to_string()).execute(&mut session.db).await?;
+        }
     }
-    let resource_id = id.to_string();
-    let about = (id, resource_id.as_str());
-    let (resource_id, detail) = (resource_id.clone(), detail.as_str());
+    let (resource_id, detail) = (id.to_string(), detail.as_str());
+    let about = (id, &*id.to_string());
     let note = NewAuditEntry { workspace: id, change, action, resource_id, detail };
     audit::record(&mut session.db, note).await?;
     // A deleted workspace has no fields any more.

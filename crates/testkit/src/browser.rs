@@ -22,7 +22,7 @@ use crate::tools;
 const PATIENCE: Duration = Duration::from_mins(2);
 /// Time that the browser waits for a condition, in milliseconds. Shorter than the other timeout, so
 /// that the browser reports the failure.
-const UNTIL_MS: u32 = 60_000;
+const UNTIL_MS: u32 = 100_000;
 
 /// A running browser.
 #[derive(Debug)]

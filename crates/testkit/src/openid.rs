@@ -82,6 +82,11 @@ impl OpenIdProvider {
         self.command(json!({ "replacement": token })).await;
     }
 
+    /// Replaces the keys that sign ID tokens.
+    pub async fn replace_keys(&self) {
+        self.command(json!({ "newKeys": true })).await;
+    }
+
     /// Follows the redirects of the provider as a browser does, and returns the URL that leads back.
     pub async fn authorize(&self, url: &str) -> Url {
         let mut url = Url::parse(url).expect("the URL of the provider is valid");

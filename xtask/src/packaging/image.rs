@@ -12,7 +12,9 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use super::libraries::libraries;
 use super::tar::{Archive, Rights};
+use crate::release::Architecture;
 use crate::shell;
 
 /// User of the program in the image.
@@ -23,8 +25,6 @@ const DATA: Rights = Rights { owner: USER, mode: 0o700 };
 const PROGRAM: &str = "usr/local/bin/aloft";
 /// Certificates of public authorities, in Debian's package `ca-certificates`.
 const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
-/// Architecture in the header of an ELF file: x86-64.
-const X86_64: [u8; 2] = [62, 0];
 /// Files of the system that the program and its libraries read.
 const SYSTEM: [(&str, &str); 3] = [
     ("etc/group", "root:x:0:\naloft:x:10001:\n"),
@@ -55,10 +55,16 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
     )?;
     // Programs run in the folder of the workspace.
     let binary = std::path::absolute(binary).context("the program has no absolute path")?;
-    let image = archive(&layout(&binary)?)?;
-    fs::write(&into, &image).with_context(|| format!("failed to write {}", into.display()))?;
-    println!("{}: {} bytes, tag {TAG}", into.display(), image.len());
+    let size = write_image(&binary, &into)?;
+    println!("{}: {size} bytes, tag {TAG}", into.display());
     Ok(())
+}
+
+/// Writes the image of a program to a file, and returns its size in bytes.
+pub(crate) fn write_image(binary: &Path, into: &Path) -> Result<usize> {
+    let image = archive(&layout(binary)?)?;
+    fs::write(into, &image).with_context(|| format!("failed to write {}", into.display()))?;
+    Ok(image.len())
 }
 
 /// Checks with another implementation that an image of this program is valid and contains it.
@@ -87,9 +93,10 @@ pub(super) fn check() -> Result<()> {
 /// Returns the files of an image layout with this program.
 fn layout(binary: &Path) -> Result<Layout> {
     let mut files = Layout::new();
-    let layer = layer(binary)?;
+    let architecture = Architecture::of_program(binary)?;
+    let layer = layer(binary, architecture)?;
     let config = json!({
-        "architecture": "amd64",
+        "architecture": architecture.debian(),
         "os": "linux",
         "config": {
             "User": format!("{USER}:{USER}"),
@@ -123,7 +130,7 @@ fn layout(binary: &Path) -> Result<Layout> {
         "layers": [layer],
     });
     let mut manifest = blob(&mut files, manifest_type, &text(&manifest));
-    manifest["platform"] = json!({ "architecture": "amd64", "os": "linux" });
+    manifest["platform"] = json!({ "architecture": architecture.debian(), "os": "linux" });
     manifest["annotations"] = json!({ "org.opencontainers.image.ref.name": TAG });
     let index = json!({
         "schemaVersion": 2,
@@ -143,12 +150,9 @@ fn blob(files: &mut Layout, media_type: &str, bytes: &[u8]) -> Value {
 }
 
 /// Returns the archive of the only layer.
-fn layer(binary: &Path) -> Result<Vec<u8>> {
+fn layer(binary: &Path, architecture: Architecture) -> Result<Vec<u8>> {
     let program =
         fs::read(binary).with_context(|| format!("failed to read {}", binary.display()))?;
-    if program.get(..4) != Some(b"\x7fELF") || program.get(18..20) != Some(&X86_64) {
-        bail!("{} is not a program for Linux on x86-64", binary.display());
-    }
     let mut files: BTreeMap<String, (Rights, Vec<u8>)> = BTreeMap::new();
     for (path, text) in SYSTEM {
         files.insert(path.into(), (Rights::READABLE, text.into()));
@@ -157,9 +161,10 @@ fn layer(binary: &Path) -> Result<Vec<u8>> {
         format!("failed to read {AUTHORITIES}; install the package `ca-certificates`")
     })?;
     files.insert(AUTHORITIES[1..].into(), (Rights::READABLE, authorities));
-    for library in libraries(binary)? {
-        let bytes = fs::read(&library).with_context(|| format!("failed to read {library}"))?;
-        files.insert(library[1..].to_owned(), (Rights::USABLE, bytes));
+    for library in libraries(binary, architecture)? {
+        let bytes = fs::read(&library.file)
+            .with_context(|| format!("failed to read {}", library.file.display()))?;
+        files.insert(library.path, (Rights::USABLE, bytes));
     }
     files.insert(PROGRAM.into(), (Rights::USABLE, program));
     let mut archive = Archive::default();
@@ -172,38 +177,6 @@ fn layer(binary: &Path) -> Result<Vec<u8>> {
         archive.file(path, *rights, bytes)?;
     }
     Ok(archive.finish())
-}
-
-/// Returns the paths of the libraries that a program loads, and of its loader.
-fn libraries(binary: &Path) -> Result<Vec<String>> {
-    let mut ldd = shell::command("ldd")?;
-    let output = ldd.arg(binary).output().context("failed to start ldd")?;
-    let (out, err) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if err.contains("not a dynamic executable") || out.contains("statically linked") {
-        return Ok(Vec::new());
-    }
-    if !output.status.success() {
-        bail!("ldd {} failed: {err}", binary.display());
-    }
-    library_paths(&out)
-}
-
-/// Reads the output of `ldd`.
-fn library_paths(listed: &str) -> Result<Vec<String>> {
-    let mut paths = Vec::new();
-    for line in listed.lines() {
-        let (name, found) = line.split_once("=>").unwrap_or(("", line));
-        if found.contains("not found") {
-            bail!("the library `{}` of the program is missing on this machine", name.trim());
-        }
-        // The kernel provides `linux-vdso.so.1`, which has no path.
-        let path = found.split_whitespace().next().unwrap_or_default();
-        if path.starts_with('/') {
-            paths.push(path.to_owned());
-        }
-    }
-    Ok(paths)
 }
 
 /// Returns the folders of these files, each before those in it.
@@ -246,18 +219,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn missing_library_is_named() {
-        let listed = "\tlinux-vdso.so.1 (0x1)\n\tlibc.so.6 => /lib/x/libc.so.6 (0x2)\n\t\
-                      /lib64/ld.so.2 (0x3)\n";
-        assert_eq!(library_paths(listed).unwrap(), ["/lib/x/libc.so.6", "/lib64/ld.so.2"]);
-        let error = library_paths("\tlibgone.so.1 => not found\n").unwrap_err();
-        assert!(error.to_string().contains("`libgone.so.1`"), "{error}");
-    }
-
-    #[test]
     fn other_files_are_no_program() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "#!/bin/sh\n").unwrap();
-        assert!(layer(file.path()).unwrap_err().to_string().contains("not a program"));
+        assert!(layout(file.path()).unwrap_err().to_string().contains("not a program"));
     }
 }

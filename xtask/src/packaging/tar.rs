@@ -1,5 +1,6 @@
-//! Writes archives in the POSIX format `ustar`, the same bytes for the same input: without times, names of
-//! users, or an order that depends on the machine. The caller adds folders before the files in them.
+//! Writes archives in the POSIX format `ustar`, the same bytes for the same input: with one time for all
+//! files, without names of users, or an order that depends on the machine. The caller adds folders before the
+//! files in them.
 
 use std::fmt::Write as _;
 
@@ -20,35 +21,44 @@ enum EntryKind {
 
 /// Owner and permissions of an entry. User and group have the same number.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rights {
-    pub(super) owner: u32,
-    pub(super) mode: u32,
+pub(crate) struct Rights {
+    pub(crate) owner: u32,
+    pub(crate) mode: u32,
 }
 
 impl Rights {
     /// Rights of files that everybody reads and only root writes.
-    pub(super) const READABLE: Self = Self { owner: 0, mode: 0o644 };
+    pub(crate) const READABLE: Self = Self { owner: 0, mode: 0o644 };
     /// Rights of programs and folders that everybody uses and only root writes.
-    pub(super) const USABLE: Self = Self { owner: 0, mode: 0o755 };
+    pub(crate) const USABLE: Self = Self { owner: 0, mode: 0o755 };
 }
 
 /// An archive in memory.
 #[derive(Debug, Default)]
-pub(super) struct Archive(Vec<u8>);
+pub(crate) struct Archive {
+    bytes: Vec<u8>,
+    /// Time of all entries in seconds since 1970.
+    seconds: u64,
+}
 
 impl Archive {
-    pub(super) fn folder(&mut self, path: &str, rights: Rights) -> Result<()> {
+    /// Creates an archive whose entries all have this time, in seconds since 1970.
+    pub(crate) fn at(seconds: u64) -> Self {
+        Self { bytes: Vec::new(), seconds }
+    }
+
+    pub(crate) fn folder(&mut self, path: &str, rights: Rights) -> Result<()> {
         self.entry(&format!("{path}/"), rights, EntryKind::Folder, &[])
     }
 
-    pub(super) fn file(&mut self, path: &str, rights: Rights, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn file(&mut self, path: &str, rights: Rights, bytes: &[u8]) -> Result<()> {
         self.entry(path, rights, EntryKind::File, bytes)
     }
 
     /// Returns the bytes, with the two empty blocks that end an archive.
-    pub(super) fn finish(mut self) -> Vec<u8> {
-        self.0.resize(self.0.len() + 2 * BLOCK, 0);
-        self.0
+    pub(crate) fn finish(mut self) -> Vec<u8> {
+        self.bytes.resize(self.bytes.len() + 2 * BLOCK, 0);
+        self.bytes
     }
 
     fn entry(&mut self, path: &str, rights: Rights, kind: EntryKind, bytes: &[u8]) -> Result<()> {
@@ -65,7 +75,7 @@ impl Archive {
         field(&format!("{:07o}", rights.owner), 8);
         field(&format!("{:07o}", rights.owner), 8);
         field(&format!("{:011o}", bytes.len()), 12);
-        field(&format!("{:011o}", 0), 12);
+        field(&format!("{:011o}", self.seconds), 12);
         // The sum counts its own field as spaces.
         field("        ", 8);
         field(char::from(kind as u8).encode_utf8(&mut [0; 4]), 1);
@@ -76,9 +86,9 @@ impl Archive {
         let mut text = String::new();
         write!(text, "{sum:06o}\u{0} ")?;
         header[148..156].copy_from_slice(text.as_bytes());
-        self.0.extend_from_slice(&header);
-        self.0.extend_from_slice(bytes);
-        self.0.resize(self.0.len().next_multiple_of(BLOCK), 0);
+        self.bytes.extend_from_slice(&header);
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.resize(self.bytes.len().next_multiple_of(BLOCK), 0);
         Ok(())
     }
 }

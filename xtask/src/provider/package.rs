@@ -2,16 +2,15 @@
 //! platform, checksums, and a manifest with the protocol version.
 //! Rules: <https://developer.hashicorp.com/terraform/registry/providers/publishing>
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use sha2::{Digest, Sha256};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::{PROGRAM, Platform, VERSION, reading};
+use crate::release::sums_of;
 use crate::shell;
 
 /// Licences to include, with their paths.
@@ -29,7 +28,8 @@ pub(super) fn package(program: &Path, folder: &Path, platform: &Platform) -> Res
     fs::write(&archive, zipped(program, platform)?)?;
     fs::write(folder.join(format!("{release}_manifest.json")), MANIFEST)?;
     let sums = folder.join(format!("{release}_SHA256SUMS"));
-    fs::write(&sums, sums_of(folder, &release)?)?;
+    let is_part = |name: &str| name.starts_with(&release) && !name.contains("_SHA256SUMS");
+    fs::write(&sums, sums_of(folder, is_part)?)?;
     println!("wrote {}", archive.display());
     println!("wrote {}", sums.display());
     println!("Registries require signed checksums: gpg --detach-sign {}", sums.display());
@@ -47,26 +47,6 @@ fn zipped(program: &Path, platform: &Platform) -> Result<Vec<u8>> {
     archive.start_file(platform.released(), options.unix_permissions(0o755))?;
     archive.write_all(&fs::read(program).with_context(|| reading(program))?)?;
     Ok(archive.finish()?.into_inner())
-}
-
-/// Returns a line per file of the release, sorted by name, in the format of `sha256sum`.
-fn sums_of(folder: &Path, release: &str) -> Result<String> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.starts_with(release) && !name.contains("_SHA256SUMS") {
-            names.push(name);
-        }
-    }
-    names.sort();
-    let mut lines = String::new();
-    for name in names {
-        for byte in Sha256::digest(fs::read(folder.join(&name))?) {
-            write!(lines, "{byte:02x}")?;
-        }
-        writeln!(lines, "  {name}")?;
-    }
-    Ok(lines)
 }
 
 #[cfg(test)]

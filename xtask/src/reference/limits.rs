@@ -64,7 +64,7 @@ const PARTS: [Part; 8] = [
 ];
 
 /// Tables of writable fields and their titles.
-static FIELDS: [(&str, &Resource); 15] = [
+static FIELDS: [(&str, &Resource); 17] = [
     ("HTTP monitor", &tables::HTTP_MONITOR),
     ("TCP monitor", &tables::TCP_MONITOR),
     ("DNS monitor", &tables::DNS_MONITOR),
@@ -79,6 +79,8 @@ static FIELDS: [(&str, &Resource); 15] = [
     ("Template of reports", &tables::REPORT_TEMPLATE),
     ("Maintenance", &tables::MAINTENANCE),
     ("Comment of an incident", &tables::INCIDENT_COMMENT),
+    ("Configuration", &tables::CONFIGURATION),
+    ("Entry of a configuration", &tables::CONFIGURED_RESOURCE),
     ("Probe", &tables::PROBE),
 ];
 

@@ -73,6 +73,11 @@ fn resources_of(message: &str) -> Vec<&'static Resource> {
         "status_report.v1.StatusReportUpdate" => vec![&tables::REPORT_UPDATE],
         "status_report.v1.ReportTemplate" => vec![&tables::REPORT_TEMPLATE],
         "maintenance.v1.Maintenance" => vec![&tables::MAINTENANCE],
+        "configuration.v1.Configuration"
+        | "configuration.v1.ListConfiguredResourcesRequest"
+        | "configuration.v1.RecordConfiguredResourcesRequest"
+        | "configuration.v1.DeleteConfigurationRequest" => vec![&tables::CONFIGURATION],
+        "configuration.v1.ConfiguredResource" => vec![&tables::CONFIGURED_RESOURCE],
         "incident.v1.CommentIncidentRequest" => vec![&tables::INCIDENT_COMMENT],
         _ => vec![],
     }

@@ -47,7 +47,7 @@ const UMOCI: Tool = Tool {
     install: install_umoci,
 };
 /// Contains the schemas of Kubernetes, so it needs no network.
-const KUBERNETES: Tool = Tool {
+pub(super) const KUBERNETES: Tool = Tool {
     name: "kubernetes-validate",
     version: "1.37.0",
     path: KUBERNETES_FOLDER,

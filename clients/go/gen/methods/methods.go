@@ -10,6 +10,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	configurationv1 "aloft.dev/client/gen/configuration/v1"
 	maintenancev1 "aloft.dev/client/gen/maintenance/v1"
 	memberv1 "aloft.dev/client/gen/member/v1"
 	monitorv1 "aloft.dev/client/gen/monitor/v1"
@@ -32,6 +33,8 @@ type Method struct {
 // Of returns the description of the method with this path, which begins with a slash.
 func Of(path string) Method {
 	switch path {
+	case "/configuration.v1.ConfigurationService/DeleteConfiguration":
+		return Method{Deleted: deleted[configurationv1.DeleteConfigurationResponse]}
 	case "/monitor.v1.MonitorService/CreateHttpMonitor":
 		return Method{TakesKey: true}
 	case "/monitor.v1.MonitorService/CreateTcpMonitor":

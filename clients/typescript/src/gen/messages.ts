@@ -15,6 +15,17 @@ ListAuditEntriesRequest limit?:int32 page_token? resource_id? actor? from:google
 ListAuditEntriesResponse entries*:AuditEntry next_page_token
 AuditEntry at:google.protobuf.Timestamp actor actor_name action resource_id detail address changes*:FieldChange
 FieldChange field before? after?
+@configuration.v1
+ListConfigurationsRequest
+ListConfigurationsResponse configurations*:Configuration
+Configuration name resource_count:int32 updated_at:google.protobuf.Timestamp
+ListConfiguredResourcesRequest name limit?:int32 page_token?
+ListConfiguredResourcesResponse resources*:ConfiguredResource next_page_token
+ConfiguredResource kind key id
+RecordConfiguredResourcesRequest name put*:ConfiguredResource remove*:ConfiguredResource
+RecordConfiguredResourcesResponse
+DeleteConfigurationRequest name
+DeleteConfigurationResponse
 @google.protobuf
 FieldMask paths*
 @monitor.v1

@@ -2,6 +2,7 @@
 
 import type { Methods, Shape } from "../method.js";
 
+const ConfiguredResource: Shape = { kind: 1, key: 1, id: 1 };
 const Header: Shape = { key: 1, value: 1 };
 const StatusCodeAssertion: Shape = { target: 1, comparator: 1 };
 const BodyAssertion: Shape = { target: 1, comparator: 1 };
@@ -52,6 +53,16 @@ export const SERVICES: readonly (readonly [name: string, path: string, methods: 
     "audit.v1.AuditService",
     {
       ListAuditEntries: [5, { limit: 1, pageToken: 1, resourceId: 1, actor: 1, from: 1, to: 1 }],
+    },
+  ],
+  [
+    "configuration",
+    "configuration.v1.ConfigurationService",
+    {
+      ListConfigurations: [1, {}],
+      ListConfiguredResources: [5, { name: 1, limit: 1, pageToken: 1 }],
+      RecordConfiguredResources: [2, { name: 1, put: ConfiguredResource, remove: ConfiguredResource }],
+      DeleteConfiguration: [18, { name: 1 }],
     },
   ],
   [

@@ -2,6 +2,7 @@
 
 import type { ApiKeyService } from "./api_key.js";
 import type { AuditService } from "./audit.js";
+import type { ConfigurationService } from "./configuration.js";
 import type { MonitorService } from "./monitor.js";
 import type { IncidentService } from "./incident.js";
 import type { MaintenanceService } from "./maintenance.js";
@@ -15,6 +16,7 @@ import type { WorkspaceService } from "./workspace.js";
 
 export type * from "./api_key.js";
 export type * from "./audit.js";
+export type * from "./configuration.js";
 export type * from "./monitor.js";
 export type * from "./incident.js";
 export type * from "./maintenance.js";
@@ -32,6 +34,8 @@ export interface Services {
   readonly apiKey: { readonly v1: { readonly ApiKeyService: ApiKeyService } };
   /** `audit.v1.AuditService`. */
   readonly audit: { readonly v1: { readonly AuditService: AuditService } };
+  /** `configuration.v1.ConfigurationService`. */
+  readonly configuration: { readonly v1: { readonly ConfigurationService: ConfigurationService } };
   /** `monitor.v1.MonitorService`. */
   readonly monitor: { readonly v1: { readonly MonitorService: MonitorService } };
   /** `incident.v1.IncidentService`. */

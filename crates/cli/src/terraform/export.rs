@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use super::hcl::{Body, Expression};
 use super::names::{Names, words};
 use super::variables::{Variable, Variables};
-use super::workspace::{Found, Workspace};
+use crate::content::{Found, Workspace};
 
 /// Prefix of all resource types.
 const PREFIX: &str = "service_";

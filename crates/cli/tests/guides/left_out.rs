@@ -24,13 +24,19 @@ fn first_monitor_examples_have_promised_length() {
     }
 }
 
-// issue 8, point 4: "the two commands"
+// issue 20, point 1: "The README starts with installing a package, then building from source"; issue 8, point 4:
+// "the two commands"
 #[test]
-fn readme_begins_with_the_two_commands() {
-    let blocks = Document::read("README.md").blocks();
-    let commands: Vec<_> =
-        blocks[0].text.lines().map(|line| line.split('#').next().unwrap().trim()).collect();
-    assert_eq!(commands, ["cargo run --release -- serve --demo", "cargo xtask test"]);
+fn readme_begins_with_package_then_source() {
+    let document = Document::read("README.md");
+    assert_eq!(document.anchors()[1], "install");
+    let commands = |block: &Block| -> Vec<String> {
+        let lines = block.text.lines().map(|line| line.split('#').next().unwrap().trim());
+        lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    let blocks = document.blocks();
+    assert_eq!(commands(&blocks[0]), ["aloft serve --demo"]);
+    assert_eq!(commands(&blocks[1]), ["cargo run --release -- serve --demo", "cargo xtask test"]);
 }
 
 #[test]
@@ -41,6 +47,7 @@ fn skipped_blocks_are_few_and_have_reasons() {
         .filter_map(|block| Some(format!("{}: {}", block.place.split(':').next()?, block.not_run?)))
         .collect();
     insta::assert_snapshot!(left.join("\n"), @r"
+    README.md: it builds the program, which the tests have built already
     clients/go/README.md: the module has no public address before the first release
     clients/python/README.md: the package is not on PyPI before the first release
     clients/typescript/README.md: the package is not on npm before the first release
@@ -54,18 +61,20 @@ fn skipped_blocks_are_few_and_have_reasons() {
     docs/guides/move-from-uptime-kuma.md: it takes a database of Uptime Kuma
     docs/guides/move-from-uptime-kuma.md: `aloft apply` has a guide of its own
     docs/guides/run-in-containers.md: it takes an engine for containers
-    docs/guides/run-in-containers.md: it takes the program of a release
+    docs/guides/run-in-containers.md: it takes an engine for containers
     docs/guides/run-in-containers.md: it takes an engine for containers
     docs/guides/run-in-containers.md: it takes an engine for containers
     docs/guides/run-in-containers.md: it takes an engine for containers
     docs/guides/run-in-containers.md: it takes a cluster
     docs/guides/run-in-containers.md: it takes a cluster
     docs/guides/run-in-containers.md: it takes a cluster
+    docs/guides/run-it-for-real.md: it installs a package on the whole system
     docs/guides/run-it-for-real.md: it makes a program and a user of the whole system
     docs/guides/run-it-for-real.md: it asks for a password, and makes a role of your PostgreSQL
     docs/guides/run-it-for-real.md: it runs on another machine until it is stopped
     docs/guides/run-it-for-real.md: it runs on another machine
     docs/guides/run-it-for-real.md: it replaces a program of the whole system
+    docs/guides/run-it-for-real.md: it removes a program of the whole system
     docs/guides/run-it-for-real.md: it changes the settings of the whole system
     docs/guides/run-it-for-real.md: Prometheus reads it
     docs/guides/run-it-for-real.md: Prometheus reads it

@@ -35,6 +35,7 @@ pages! {
     alerts_hold: "docs/guides/alerts.md",
     a_status_page_holds: "docs/guides/status-page.md",
     terraform_holds: "docs/guides/terraform.md",
+    monitors_as_yaml_hold: "docs/guides/monitors-as-yaml.md",
     typescript_holds: "docs/guides/typescript.md",
     go_holds: "docs/guides/go.md",
     python_holds: "docs/guides/python.md",

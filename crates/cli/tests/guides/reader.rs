@@ -109,7 +109,7 @@ impl Reader {
             ("sh", _) => self.types(place, text),
             (
                 "ts" | "js" | "go" | "py" | "hcl" | "toml" | "ini" | "nats" | "nginx" | "caddyfile"
-                | "yaml" | "json",
+                | "json" | "yaml",
                 Some(file),
             ) => self.saves(place, language, file, text),
             ("json", None) => {

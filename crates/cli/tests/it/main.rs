@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "clippy takes helpers of tests for product code")]
 
 mod alerts;
+mod apply;
 mod attacks;
 mod channel_commands;
 mod chaos;

@@ -113,6 +113,10 @@ mod tests {
         reads  /api_key.v1.ApiKeyService/ListApiKeys
         writes /api_key.v1.ApiKeyService/RevokeApiKey
         reads  /audit.v1.AuditService/ListAuditEntries
+        reads  /configuration.v1.ConfigurationService/ListConfigurations
+        reads  /configuration.v1.ConfigurationService/ListConfiguredResources
+        writes /configuration.v1.ConfigurationService/RecordConfiguredResources
+        writes /configuration.v1.ConfigurationService/DeleteConfiguration
         writes /monitor.v1.MonitorService/CreateHttpMonitor
         writes /monitor.v1.MonitorService/CreateTcpMonitor
         writes /monitor.v1.MonitorService/CreateDnsMonitor

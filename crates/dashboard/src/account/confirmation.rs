@@ -26,9 +26,12 @@ pub(super) async fn confirm(
     password: Secret<String>,
 ) -> Result<Result<(), String>, ScreenError> {
     let user = &signed_in.user;
-    if let Err(retry_after) = state.limits.acquire_confirmation(user.id, client.address) {
-        return Ok(Err(sentence(&ScreenError::TooManyAttempts { retry_after }.to_string())));
-    }
+    let attempt = match state.limits.acquire_confirmation(user.id, client.address) {
+        Ok(attempt) => attempt,
+        Err(retry_after) => {
+            return Ok(Err(sentence(&ScreenError::TooManyAttempts { retry_after }.to_string())));
+        }
+    };
     let (_, hash) = state.store.users().get(user.id).await?;
     if hash.expose().is_empty() {
         let why =
@@ -36,7 +39,10 @@ pub(super) async fn confirm(
         return Ok(Err(why.to_owned()));
     }
     match state.passwords.verify(password, Some(hash)).await {
-        Ok(true) => Ok(Ok(())),
+        Ok(true) => {
+            state.limits.give_back(&attempt);
+            Ok(Ok(()))
+        }
         Ok(false) => {
             let who = (user.id, client.address);
             state.audit(who, "user.confirmation_refuse", String::new()).await;

@@ -6,12 +6,13 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use rules::{PasskeyId, UserId};
 use serde::Deserialize;
 use store::{AddedPasskey, NewPasskey, Passkeys, StoreError};
 
 use super::confirmation::is_recent;
+use super::screen::{PasskeyProblem, Problems, render};
 use crate::emails::AccountEmail;
 use crate::error::ScreenError;
 use crate::extract::Posted;
@@ -144,14 +145,19 @@ pub(crate) async fn rename(
     State(state): State<Dashboard>,
     Extension(signed_in): Extension<Arc<SignedIn>>,
     Path(passkey): Path<String>,
+    request: HeaderMap,
     Posted(given): Posted<Name>,
 ) -> Result<Response, ScreenError> {
-    let passkey = PasskeyId::parse(&passkey).map_err(|_| ScreenError::NotFound)?;
+    let id = PasskeyId::parse(&passkey).map_err(|_| ScreenError::NotFound)?;
     let Some(name) = valid_name(&given.name) else {
-        let text = format!("The name of a passkey has 1 to {NAME_CHARS_MAX} characters.");
-        return Ok(redirect_with_notice("/account", &text));
+        let why = format!("The name of a passkey has 1 to {NAME_CHARS_MAX} characters.");
+        let passkey = Some(PasskeyProblem { id, why, entered_name: Some(given.name) });
+        let problems = Problems { passkey, ..Problems::default() };
+        return render(&state, &signed_in, &request, problems).await;
     };
-    state.store.passkeys().rename(signed_in.user.id, passkey, name).await?;
+    let user = signed_in.user.id;
+    let change = state.change_by(user, signed_in.address);
+    state.store.passkeys().rename(user, id, name, change).await?;
     Ok(redirect_with_notice("/account", "The passkey was renamed."))
 }
 
@@ -160,10 +166,24 @@ pub(crate) async fn remove(
     State(state): State<Dashboard>,
     Extension(signed_in): Extension<Arc<SignedIn>>,
     Path(passkey): Path<String>,
+    request: HeaderMap,
 ) -> Result<Response, ScreenError> {
-    let passkey = PasskeyId::parse(&passkey).map_err(|_| ScreenError::NotFound)?;
-    let user = signed_in.user.id;
-    state.store.passkeys().remove(user, passkey, state.change_by(user, signed_in.address)).await?;
+    let id = PasskeyId::parse(&passkey).map_err(|_| ScreenError::NotFound)?;
+    if !is_recent(&state, &signed_in) {
+        let why = "Sign out and in again first; a removal needs a sign-in of the last 15 minutes.";
+        let passkey = Some(PasskeyProblem { id, why: why.to_owned(), entered_name: None });
+        let problems = Problems { passkey, ..Problems::default() };
+        return render(&state, &signed_in, &request, problems).await;
+    }
+    let user = &signed_in.user;
+    state.store.passkeys().remove(user.id, id, state.change_by(user.id, signed_in.address)).await?;
+    state.email_later(user.id, AccountEmail {
+        to: user.email.clone(),
+        subject: "A passkey was removed from your account",
+        text: "It no longer signs in. If it was not you, change your password and add the passkey again."
+            .to_owned(),
+        link: None,
+    });
     Ok(redirect_with_notice("/account", "The passkey was removed."))
 }
 

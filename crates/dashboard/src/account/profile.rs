@@ -118,7 +118,7 @@ pub(crate) async fn change_email(
         return refuse(Problems { email_password: Some(why), ..Problems::default() }).await;
     }
     if !state.backend.can_send_emails() {
-        return apply(&state, &signed_in, (email, AddressProof::None)).await;
+        return apply(&state, &signed_in, &request, (email, AddressProof::None)).await;
     }
     let (user, from) = (signed_in.user.id, signed_in.user.email.clone());
     let change = EmailChange { user, from, to: email.clone() };
@@ -156,14 +156,16 @@ pub(crate) async fn confirm_email(
     State(state): State<Dashboard>,
     Extension(signed_in): Extension<Arc<SignedIn>>,
     Path(token): Path<String>,
+    request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let change = read_link(&state, &signed_in, &token).await?;
-    apply(&state, &signed_in, (change.to, AddressProof::Link)).await
+    apply(&state, &signed_in, &request, (change.to, AddressProof::Link)).await
 }
 
 async fn apply(
     state: &Dashboard,
     signed_in: &SignedIn,
+    request: &HeaderMap,
     (email, proof): (String, AddressProof),
 ) -> Result<Response, ScreenError> {
     let user = &signed_in.user;
@@ -173,7 +175,10 @@ async fn apply(
     match changed {
         Ok(()) => {}
         Err(StoreError::AlreadyExists { .. }) => {
-            return Ok(redirect_with_notice("/account", "Another account has this address."));
+            let why = Some("Another account has this address.".to_owned());
+            let problems =
+                Problems { email: why, entered_email: Some(email), ..Problems::default() };
+            return render(state, signed_in, request, problems).await;
         }
         Err(error) => return Err(error.into()),
     }

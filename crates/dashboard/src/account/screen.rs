@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
+use rules::PasskeyId;
 use store::{Passkey, SecondFactor, UserSession};
 
 use crate::error::ScreenError;
@@ -28,6 +29,30 @@ pub(super) struct Problems {
     pub(super) password: Option<String>,
     /// About the password that confirms a change of the second factor.
     pub(super) second_factor: Option<String>,
+    /// About one of the passkeys.
+    pub(super) passkey: Option<PasskeyProblem>,
+}
+
+/// Message about a passkey.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PasskeyProblem {
+    pub(super) id: PasskeyId,
+    pub(super) why: String,
+    /// Name that the person entered, if it is about the name.
+    pub(super) entered_name: Option<String>,
+}
+
+impl Problems {
+    /// Returns the message about this passkey.
+    fn of_passkey(&self, passkey: &Passkey) -> Option<&PasskeyProblem> {
+        self.passkey.as_ref().filter(|it| it.id == passkey.id)
+    }
+
+    /// Returns the name that the form of a passkey shows.
+    fn name_of_passkey<'p>(&'p self, passkey: &'p Passkey) -> &'p str {
+        let problem = self.of_passkey(passkey);
+        problem.and_then(|it| it.entered_name.as_deref()).unwrap_or(&passkey.name)
+    }
 }
 
 #[derive(Template)]

@@ -25,6 +25,7 @@ use crate::origin::Client;
 use crate::passwords;
 use crate::route::{Access, Route};
 use crate::session::SignedIn;
+use crate::signed_state::RefusedState;
 use crate::state::Dashboard;
 
 const PURPOSE: &str = "authenticator app";
@@ -107,19 +108,24 @@ pub(crate) async fn enable(
         return Ok(redirect("/login?next=/account/authenticator"));
     }
     let user = signed_in.user.id;
-    let enrolment = state.signer().read::<Enrolment>(PURPOSE, &given.enrolment).ok();
-    let enrolment = enrolment.filter(|it| it.user == user);
-    let Some(secret) = enrolment.and_then(|it| app::parse(&it.secret)) else {
-        return Ok(redirect("/account/authenticator"));
+    let secret = match read_enrolment(&state, user, &given.enrolment) {
+        Ok(secret) => secret,
+        Err(why) => {
+            state.audit_refusal(&signed_in, "user.second_factor_refuse", why).await;
+            let text = "The QR code is no longer valid. Scan this one.";
+            return Ok(redirect_with_notice("/account/authenticator", text));
+        }
     };
     let limited = state
         .limits
         .acquire_code(user, client.address)
         .map_err(|retry_after| sentence(&ScreenError::TooManyAttempts { retry_after }.to_string()));
-    let step = limited.and_then(|()| {
-        app::step_of_code(&secret, &given.code, state.ctx.now()).ok_or_else(|| {
+    let step = limited.and_then(|attempt| {
+        let step = app::step_of_code(&secret, &given.code, state.ctx.now()).ok_or_else(|| {
             "The code is wrong. Check that the time of your phone is right.".to_owned()
-        })
+        })?;
+        state.limits.give_back(&attempt);
+        Ok(step)
     });
     let step = match step {
         Ok(step) => step,
@@ -203,6 +209,21 @@ fn new_codes(state: &Dashboard) -> Vec<String> {
 fn show_codes(signed_in: &SignedIn, codes: Vec<String>, request: &HeaderMap) -> Response {
     let frame = Frame::of_user(signed_in, Section::Other, "Your recovery codes", request);
     html::page(&CodesPage { frame, codes }, request)
+}
+
+/// Returns the secret of an enrolment of this user, or the reason not to accept it.
+fn read_enrolment(
+    state: &Dashboard,
+    user: UserId,
+    enrolment: &str,
+) -> Result<Secret<Vec<u8>>, &'static str> {
+    let enrolment = match state.signer().read::<Enrolment>(PURPOSE, enrolment) {
+        Ok(enrolment) if enrolment.user == user => enrolment,
+        Ok(_) => return Err("enrolment of another account"),
+        Err(RefusedState::Expired) => return Err("expired enrolment"),
+        Err(RefusedState::Forged) => return Err("forged enrolment"),
+    };
+    app::parse(&enrolment.secret).ok_or("forged enrolment")
 }
 
 impl EnrolmentPage {

@@ -15,13 +15,14 @@ use http::HeaderMap;
 use rules::{FormatError, MonitorId, Tag};
 
 use super::bulk_update::{MonitorUpdate, chosen, delete_later, update};
-use super::view::FleetScreen;
+use super::list::refused_page;
+use super::view::{FleetScreen, FleetView, RefusedTag};
 use crate::error::ScreenError;
 use crate::extract::Posted;
 use crate::fleet::filter::FleetFilter;
 use crate::fleet::snapshot::{FleetRow, FleetSnapshot};
 use crate::fleet::undo::{BulkAction, BulkChange, ChosenMonitor, DELETION_WINDOW};
-use crate::html::{self, Frame, Section, redirect, redirect_with_notice};
+use crate::html::{self, Frame, Section, redirect, redirect_with_notice, redirect_with_refusal};
 use crate::session::Member;
 use crate::state::Dashboard;
 
@@ -64,14 +65,25 @@ pub(super) async fn submit(
     let back = choice.back(&member);
     let action = match action(&posted) {
         Some(Ok(action)) => action,
-        Some(Err(why)) => return Ok(redirect_with_notice(&back, &format!("The tag {why}."))),
+        Some(Err(why)) => {
+            let fleet = state.fleet.get(&state.store, member.workspace(), state.ctx.now()).await?;
+            let which = (&*fleet, choice.screen);
+            let mut view = FleetView::new(&state, &member, which, &posted).await?;
+            view.refused = RefusedTag {
+                tag: value(&posted, "new_tag").unwrap_or_default().to_owned(),
+                why: Some(format!("The tag {why}.")),
+                ids: choice.ids,
+                all: choice.all,
+            };
+            return Ok(refused_page(&member, view, &request));
+        }
         None => return Err(ScreenError::Malformed("no known action was chosen".to_owned())),
     };
     let (workspace, now) = (member.workspace(), state.ctx.now());
     let fleet = state.fleet.get(&state.store, workspace, now).await?;
     let rows = choice.rows(&fleet);
     if rows.is_empty() {
-        return Ok(redirect_with_notice(&back, "No monitor was selected."));
+        return Ok(redirect_with_refusal(&back, "No monitor was selected."));
     }
     if action == BulkAction::Delete && choice.confirmed != Some(rows.len()) {
         let page = confirmation(&member, &choice, &rows, (back, &request));

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode};
 
 use super::view::{FleetScreen, FleetView};
 use crate::error::ScreenError;
@@ -35,4 +35,11 @@ pub(super) async fn show(
     let mut response = html::page(&FleetPage { frame, fleet }, &request);
     response.headers_mut().extend(url);
     Ok(response)
+}
+
+/// Returns the list after a bulk change that was refused.
+pub(super) fn refused_page(member: &Member, fleet: FleetView<'_>, request: &HeaderMap) -> Response {
+    let frame = Frame::of_member(member, Section::Monitors, "Monitors", request);
+    let page = FleetPage { frame, fleet };
+    html::page_with_status(StatusCode::UNPROCESSABLE_ENTITY, &page, request)
 }

@@ -1,11 +1,12 @@
 //! The monitors that a URL chooses, ready to be shown: the list with its filters, on home and on its own
 //! screen.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use rules::{MonitorKind, Role, Tag};
+use rules::{MonitorId, MonitorKind, Role, Tag};
 
 use crate::error::ScreenError;
 use crate::fleet::figures::{FiguresById, RowFigures};
@@ -52,6 +53,18 @@ pub(crate) struct FleetView<'f> {
     pub(crate) part: Range<usize>,
     pub(crate) may_edit: bool,
     pub(crate) undos: Vec<BulkChange>,
+    pub(crate) refused: RefusedTag,
+}
+
+/// A bulk change whose tag was refused, so that its form keeps the input.
+#[derive(Default)]
+pub(crate) struct RefusedTag {
+    pub(crate) tag: String,
+    pub(crate) why: Option<String>,
+    /// Ticked monitors.
+    pub(crate) ids: HashSet<MonitorId>,
+    /// Whether all monitors that match are ticked.
+    pub(crate) all: bool,
 }
 
 /// A row of the list.
@@ -169,6 +182,7 @@ impl<'f> FleetView<'f> {
             may_edit: member.membership.role.includes(Role::Editor),
             undos: state.undos.of_user(workspace, member.signed_in.user.id, now),
             filter,
+            refused: RefusedTag::default(),
         })
     }
 

@@ -59,6 +59,8 @@ struct IncidentsPage {
     /// Monitors to choose from.
     choices: Vec<(String, String)>,
     no_monitor: bool,
+    /// Messages about the days. Empty if they can be read.
+    bound_errors: [&'static str; 2],
     pager: Pager,
     can_edit: bool,
 }
@@ -119,6 +121,7 @@ pub(super) async fn show(
         monitor_name,
         choices,
         no_monitor: matches!(found, Found::None),
+        bound_errors: asked.bound_errors(),
         pager: pager.with_total(past.total, &asked.query(&member)),
         asked,
         can_edit: member.membership.role.includes(Role::Editor),
@@ -139,6 +142,14 @@ impl IncidentQuery {
             from: parse_day(&self.from),
             to: parse_day(&self.to).map(|day| day + DAY),
         }
+    }
+
+    /// Returns the messages about the first and the last day.
+    fn bound_errors(&self) -> [&'static str; 2] {
+        [&self.from, &self.to].map(|it| match parse_day(it) {
+            None if !it.trim().is_empty() => "Enter a day such as 2026-11-21.",
+            None | Some(_) => "",
+        })
     }
 
     /// Returns the URL of this filter without the number of the page.

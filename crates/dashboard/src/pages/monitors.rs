@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::rpc::{Error, MethodRequest as _};
 use contract::status_page::wire::CreateComponentRequest;
-use futures_util::future::try_join_all;
+use futures_util::future::join_all;
 use http::HeaderMap;
 use rules::ComponentType;
 use serde_json::{Value as Json, json};
@@ -16,13 +16,16 @@ use store::Page;
 
 use super::components;
 use super::summary::{self, PageSummary, StoredPage};
-use crate::error::ScreenError;
+use crate::error::{ScreenError, sentence};
 use crate::extract::{Asked, Posted};
 use crate::form::Choice;
-use crate::html::{self, Frame, Section, redirect_with_notice};
+use crate::html::{self, Frame, Section, redirect_with_notice, redirect_with_refusal};
 use crate::monitor_picker::{MonitorChoices, MonitorSearch};
 use crate::session::Member;
 use crate::state::Dashboard;
+
+/// Monitors that are added at once.
+const AT_ONCE: usize = 32;
 
 #[derive(Template)]
 #[template(path = "page_monitors.html")]
@@ -66,27 +69,41 @@ pub(crate) async fn submit(
     let page = summary::find(&state, &member, &id).await?;
     let group = posted.iter().find(|(name, value)| name == "group" && !value.is_empty());
     let monitors = posted.iter().filter(|(name, _)| name == "monitor");
-    let added = monitors.map(|(_, monitor)| {
-        let kind = ComponentType::Monitor.as_str();
-        let mut component = json!({ "pageId": id, "type": kind, "monitorId": monitor });
-        if let Some((_, group)) = group {
-            component["groupId"] = json!(group);
+    let components: Vec<Json> = monitors
+        .map(|(_, monitor)| {
+            let kind = ComponentType::Monitor.as_str();
+            let mut component = json!({ "pageId": id, "type": kind, "monitorId": monitor });
+            if let Some((_, group)) = group {
+                component["groupId"] = json!(group);
+            }
+            component
+        })
+        .collect();
+    let list = page.summary.path(&member, "/monitors");
+    if components.is_empty() {
+        return Ok(redirect_with_refusal(&list, "Choose at least one monitor."));
+    }
+    let chosen = components.len();
+    let mut added = 0;
+    for part in components.chunks(AT_ONCE) {
+        let calls = part.iter().map(|component| add(&state, &member, component));
+        let (stored, refused): (Vec<_>, Vec<_>) =
+            join_all(calls).await.into_iter().partition(Result::is_ok);
+        added += stored.len();
+        if let Some(Err(error)) = refused.into_iter().next() {
+            let why = sentence(error.message.as_deref().unwrap_or("unknown reason"));
+            let text = format!("{added} of {chosen} monitors were added. {why}");
+            return Ok(redirect_with_refusal(&list, &text));
         }
-        add(&state, &member, component)
-    });
-    let added = try_join_all(added).await?.len();
+    }
     let text = match added {
-        0 => {
-            let path = page.summary.path(&member, "/monitors");
-            return Ok(redirect_with_notice(&path, "Choose at least one monitor."));
-        }
         1 => "1 monitor was added.".to_owned(),
         count => format!("{count} monitors were added."),
     };
     Ok(redirect_with_notice(&page.summary.path(&member, ""), &text))
 }
 
-async fn add(state: &Dashboard, member: &Member, component: Json) -> Result<Json, Error> {
+async fn add(state: &Dashboard, member: &Member, component: &Json) -> Result<Json, Error> {
     let asked = json!({ "component": component });
     state.send_json(member.caller(), CreateComponentRequest::PATH, &asked).await
 }

@@ -16,7 +16,7 @@ use super::arrangement::{Arrangement, ComponentPlace, Direction};
 use super::summary;
 use crate::error::ScreenError;
 use crate::extract::Posted;
-use crate::html::{redirect, redirect_with_notice};
+use crate::html::{redirect, redirect_with_refusal};
 use crate::session::Member;
 use crate::state::Dashboard;
 
@@ -33,11 +33,11 @@ pub(crate) async fn submit(
     Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let page = summary::find(&state, &member, &id).await?;
-    let path = page.summary.path(&member, "");
+    let path = format!("{}{}", page.summary.path(&member, ""), focused(&posted));
     let workspace = member.workspace();
     let components = state.store.components().list(workspace, Some(page.id), Page::all()).await?;
     let Some(wanted) = wanted(&state, &member, &id, (&components.rows, &posted)).await? else {
-        return Ok(redirect_with_notice(&path, CHANGED));
+        return Ok(redirect_with_refusal(&path, CHANGED));
     };
     let known: HashMap<String, &Component> =
         components.rows.iter().map(|it| (it.id.to_string(), it)).collect();
@@ -47,6 +47,21 @@ pub(crate) async fn submit(
         try_join_all(part.iter().map(|place| store(&state, &member, place))).await?;
     }
     Ok(redirect(&path))
+}
+
+/// Returns the fragment of the button that was pressed. Browsers focus it, so that the next press moves
+/// the component again.
+fn focused(posted: &[(String, String)]) -> String {
+    let step = posted.iter().find(|(name, _)| name == "move");
+    match step.and_then(|(_, step)| step.rsplit_once(':')) {
+        Some((id, direction @ ("up" | "down"))) if is_id(id) => format!("#{direction}-{id}"),
+        Some(_) | None => String::new(),
+    }
+}
+
+/// Returns whether a text may be an ID, so that a URL can have it.
+fn is_id(text: &str) -> bool {
+    text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
 }
 
 /// Returns the wanted arrangement. A move beyond the ends changes nothing. `None` if the posted layout

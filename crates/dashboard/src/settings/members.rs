@@ -193,6 +193,27 @@ impl InvitationInput {
     }
 }
 
+impl MemberRow {
+    /// Returns the verb of the button that ends the membership.
+    const fn verb(&self) -> &'static str {
+        if self.is_self { "Leave" } else { "Remove" }
+    }
+
+    /// Returns the object of the verb.
+    fn what(&self) -> &str {
+        if self.is_self { "the workspace" } else { &self.member.name }
+    }
+
+    /// Returns the consequence.
+    const fn question(&self) -> &'static str {
+        if self.is_self {
+            "You need an invitation to come back."
+        } else {
+            "The person loses access at once. An invitation brings them back."
+        }
+    }
+}
+
 fn token(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }

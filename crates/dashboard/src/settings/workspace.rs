@@ -35,6 +35,8 @@ struct WorkspacePage {
     name: Entered,
     slug: Entered,
     uptime_target: Entered,
+    /// The typed confirmation of the deletion.
+    confirm: Entered,
     plan: String,
     limits: Vec<LimitRow>,
     /// Time of the planned deletion, as HTML.
@@ -95,11 +97,7 @@ pub(crate) async fn show(
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let workspace = get(&state, &member).await?;
-    let stored = WorkspaceForm {
-        name: workspace.name.clone(),
-        slug: workspace.slug.clone(),
-        uptime_target: Some(workspace.uptime_target.clone()),
-    };
+    let stored = WorkspaceForm::stored(&workspace);
     Ok(html::page(&page(&member, &workspace, stored, &Messages::default(), &request), &request))
 }
 
@@ -134,12 +132,17 @@ pub(crate) async fn update(
 pub(crate) async fn delete(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
+    request: HeaderMap,
     Posted(given): Posted<Confirmation>,
 ) -> Result<Response, ScreenError> {
     let (path, slug) = (member.path("/settings"), &member.membership.workspace.slug);
     if given.confirm.trim() != slug {
         let why = format!("Nothing was deleted. Type {slug} to confirm.");
-        return Ok(redirect_with_notice(&path, &why));
+        let workspace = get(&state, &member).await?;
+        let stored = WorkspaceForm::stored(&workspace);
+        let mut page = page(&member, &workspace, stored, &Messages::default(), &request);
+        page.confirm = Entered { value: given.confirm, error: Some(why) };
+        return Ok(html::page_with_status(StatusCode::UNPROCESSABLE_ENTITY, &page, &request));
     }
     state.send(member.caller(), DeleteWorkspaceRequest::default()).await?;
     Ok(redirect_with_notice(&path, "The workspace will be deleted. Until then you can restore it."))
@@ -217,6 +220,17 @@ fn refuse_name(signed_in: &SignedIn, value: String, why: String, request: &Heade
     html::page_with_status(StatusCode::UNPROCESSABLE_ENTITY, &page, request)
 }
 
+impl WorkspaceForm {
+    /// Returns the stored values.
+    fn stored(workspace: &Workspace) -> Self {
+        Self {
+            name: workspace.name.clone(),
+            slug: workspace.slug.clone(),
+            uptime_target: Some(workspace.uptime_target.clone()),
+        }
+    }
+}
+
 async fn get(state: &Dashboard, member: &Member) -> Result<Workspace, ScreenError> {
     let found = state.send(member.caller(), GetWorkspaceRequest::default()).await?;
     found.workspace.into_option().ok_or(ScreenError::NotFound)
@@ -230,15 +244,17 @@ fn page(
     request: &HeaderMap,
 ) -> WorkspacePage {
     let role = member.membership.role;
+    let whole = || messages.whole().map(str::to_owned);
     WorkspacePage {
         frame: Frame::of_member(member, Section::Settings, "Settings", request),
         tab: Tab::Workspace,
-        name: Entered { value: values.name, error: messages.get("name") },
+        name: Entered { value: values.name, error: messages.get("name").or_else(whole) },
         slug: Entered { value: values.slug, error: messages.get("slug") },
         uptime_target: Entered {
             value: values.uptime_target.unwrap_or_else(|| workspace.uptime_target.clone()),
             error: messages.get("uptime_target"),
         },
+        confirm: Entered::default(),
         plan: workspace.plan.clone(),
         limits: limits(workspace),
         deletes_at: time::wire_time(workspace.deletes_at.as_option()),
@@ -275,7 +291,13 @@ fn limits(workspace: &Workspace) -> Vec<LimitRow> {
     rows
 }
 
-/// Returns whether an error is about the values that a person entered.
+/// Returns whether an error is about the values that a person entered, or about a limit. The form stays.
 pub(super) const fn is_about_input(code: Code) -> bool {
-    matches!(code, Code::InvalidArgument | Code::AlreadyExists)
+    matches!(
+        code,
+        Code::InvalidArgument
+            | Code::AlreadyExists
+            | Code::FailedPrecondition
+            | Code::ResourceExhausted
+    )
 }

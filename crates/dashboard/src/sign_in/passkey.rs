@@ -33,7 +33,7 @@ pub(crate) struct SignInAnswer {
 
 /// Returns the options of a sign-in.
 pub(crate) async fn options(State(state): State<Dashboard>, client: Client) -> Response {
-    if let Err(retry_after) = state.limits.acquire_anonymous(client.address) {
+    if let Err(retry_after) = state.limits.acquire_beginning(client.address) {
         let why = ScreenError::TooManyAttempts { retry_after }.to_string();
         return with_retry_after(refuse(StatusCode::TOO_MANY_REQUESTS, &why), retry_after);
     }
@@ -49,11 +49,14 @@ pub(crate) async fn submit(
     client: Client,
     Posted(given): Posted<SignInAnswer>,
 ) -> Result<Response, ScreenError> {
-    if let Err(retry_after) = state.limits.acquire_anonymous(client.address) {
-        let why = ScreenError::TooManyAttempts { retry_after }.to_string();
-        let refused = refuse(StatusCode::TOO_MANY_REQUESTS, &why);
-        return Ok(with_retry_after(refused, retry_after));
-    }
+    let attempt = match state.limits.acquire_anonymous(client.address) {
+        Ok(attempt) => attempt,
+        Err(retry_after) => {
+            let why = ScreenError::TooManyAttempts { retry_after }.to_string();
+            let refused = refuse(StatusCode::TOO_MANY_REQUESTS, &why);
+            return Ok(with_retry_after(refused, retry_after));
+        }
+    };
     let unknown = || refuse(StatusCode::UNAUTHORIZED, "no account has this passkey");
     let answer = match Assertion::parse(&given.credential) {
         Ok(answer) => answer,
@@ -85,6 +88,7 @@ pub(crate) async fn submit(
     };
     state.store.passkeys().record_use(passkey.id, new_state, state.ctx.now()).await?;
     let cookie = start_session(&state, passkey.user, &client, SignInWay::Passkey).await?;
+    state.limits.give_back(&attempt);
     let mut response = (StatusCode::OK, local_path(given.next)).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().append(SET_COOKIE, cookie);

@@ -14,8 +14,10 @@ use http::header::SET_COOKIE;
 use rules::Secret;
 use serde::{Deserialize, Serialize};
 use store::{NewUser, ProviderAccount, StoreError};
+use tokio::time::timeout;
 
 use super::finish::{SignInWay, finish, local_path};
+use crate::access::DATABASE_WITHIN;
 use crate::error::ScreenError;
 use crate::extract::Asked;
 use crate::html::redirect;
@@ -73,7 +75,10 @@ pub(crate) async fn begin(
     client: Client,
 ) -> Result<Response, ScreenError> {
     let provider = state.single_sign_on.clone().ok_or(ScreenError::NotFound)?;
-    let limited = state.limits.acquire_anonymous(client.address);
+    if client.is_embedded {
+        return Err(ScreenError::CrossSite);
+    }
+    let limited = state.limits.acquire_beginning(client.address);
     limited.map_err(|retry_after| ScreenError::TooManyAttempts { retry_after })?;
     let seed = URL_SAFE_NO_PAD.encode(state.ctx.secret_bytes());
     let secrets = secrets(&state, &seed);
@@ -98,29 +103,36 @@ pub(crate) async fn complete(
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let provider = state.single_sign_on.clone().ok_or(ScreenError::NotFound)?;
-    let limited = state.limits.acquire_anonymous(client.address);
-    limited.map_err(|retry_after| ScreenError::TooManyAttempts { retry_after })?;
+    let attempt = state.try_link(&client)?;
     let accepted = accept(&state, &provider, answer, &request).await;
     let (person, next) = match accepted {
         Ok(accepted) => accepted,
         Err(error) => {
             let why = error.reason();
-            state.audit_stranger("single_sign_on.refuse", &why, client.address).await;
+            let recorded = state.audit_stranger("single_sign_on.refuse", &why, client.address);
+            let recorded = timeout(DATABASE_WITHIN, recorded).await;
+            recorded.map_err(|_| ScreenError::SlowDatabase)?;
             return Err(ScreenError::SingleSignOn(error.to_string()));
         }
     };
     let account = account(&state, &provider, person);
     let (author, address) = (state.clone(), client.address);
     let change = move |user| author.change_by(user, address);
-    let signed_in = match state.store.identities().sign_in(account, change).await {
-        Ok(signed_in) => signed_in,
-        Err(error @ StoreError::NotSetUp) => {
-            return Err(ScreenError::SingleSignOn(error.to_string()));
-        }
-        Err(error) => return Err(error.into()),
+    let stored = async {
+        let signed_in = match state.store.identities().sign_in(account, change).await {
+            Ok(signed_in) => signed_in,
+            Err(error @ StoreError::NotSetUp) => {
+                return Err(ScreenError::SingleSignOn(error.to_string()));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let end = (SignInWay::SingleSignOn, next.as_str());
+        finish(&state, signed_in.user, &client, end).await
     };
-    let end = (SignInWay::SingleSignOn, next.as_str());
-    let mut response = finish(&state, signed_in.user, &client, end).await?;
+    // The time of the route is for the provider, not for the database.
+    let stored = timeout(DATABASE_WITHIN, Box::pin(stored)).await;
+    let mut response = stored.unwrap_or(Err(ScreenError::SlowDatabase))?;
+    state.limits.give_back(&attempt);
     let removal = Cookie::removal(COOKIE_NAME).header(&client);
     response.headers_mut().append(SET_COOKIE, removal);
     Ok(response)

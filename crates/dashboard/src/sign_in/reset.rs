@@ -111,9 +111,11 @@ pub(crate) async fn show(
     client: Client,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
-    let hash = state.hash_of(&token, &client)?;
+    let attempt = state.try_link(&client)?;
+    let hash = hash_of(&token);
     let found = state.store.reset_links().find(hash, state.ctx.now()).await?;
     let user = state.require_valid(found, &client).await?;
+    state.limits.give_back(&attempt);
     let passkeys = state.store.passkeys().list(user).await?;
     Ok(html::page(&ResetPage::new(&token, (passkeys, &[]), None), &request))
 }
@@ -127,7 +129,8 @@ pub(crate) async fn submit(
     Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let given = NewPassword::new(posted);
-    let hash = state.hash_of(&token, &client)?;
+    let attempt = state.try_link(&client)?;
+    let hash = hash_of(&token);
     let found = state.store.reset_links().find(hash, state.ctx.now()).await?;
     let user = state.require_valid(found, &client).await?;
     let passkeys = state.store.passkeys().list(user).await?;
@@ -152,6 +155,7 @@ pub(crate) async fn submit(
     let new = ResetChoice { password_hash, removed_passkeys: removed };
     let found = state.store.reset_links().redeem(hash, new, change, now).await?;
     state.require_valid(found, &client).await?;
+    state.limits.give_back(&attempt);
     state.email_later(
         user,
         AccountEmail { to: account.email, subject: "Your password was changed", text, link: None },
@@ -203,15 +207,12 @@ async fn send_link(state: &Dashboard, email: &str, address: IpAddr) -> Result<()
     state.email(user.id, &email).await
 }
 
-impl Dashboard {
-    /// Counts the use of a link and returns the hash of its token.
-    fn hash_of(&self, token: &str, client: &Client) -> Result<SessionHash, ScreenError> {
-        let limited = self.limits.acquire_anonymous(client.address);
-        limited.map_err(|retry_after| ScreenError::TooManyAttempts { retry_after })?;
-        let secret = URL_SAFE_NO_PAD.decode(token).unwrap_or_default();
-        Ok(SessionHash::new(&secret))
-    }
+/// Returns the hash of a link's token.
+fn hash_of(token: &str) -> SessionHash {
+    SessionHash::new(&URL_SAFE_NO_PAD.decode(token).unwrap_or_default())
+}
 
+impl Dashboard {
     /// Refuses and records a link that cannot be used.
     async fn require_valid(
         &self,

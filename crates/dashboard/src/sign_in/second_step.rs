@@ -19,10 +19,11 @@ use super::finish::{SignInWay, finish};
 use crate::authenticator_app::{normalize_recovery_code, step_of_code};
 use crate::error::{ScreenError, sentence};
 use crate::extract::Posted;
-use crate::html::{self, BareFrame, redirect};
+use crate::html::{self, BareFrame, redirect, redirect_with_notice};
 use crate::origin::Client;
 use crate::route::{Access, Route};
 use crate::session::{Cookie, read_cookie};
+use crate::signed_state::RefusedState;
 use crate::state::Dashboard;
 
 const COOKIE_NAME: &str = "aloft_step";
@@ -60,6 +61,13 @@ struct SecondStepPage {
     wrong: Option<String>,
 }
 
+/// Reason that a request has no step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NoStep {
+    Missing,
+    Refused(RefusedState),
+}
+
 /// Verdict about a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CodeVerdict {
@@ -85,9 +93,13 @@ pub(super) fn begin(
 }
 
 /// Shows the form.
-pub(crate) async fn show(State(state): State<Dashboard>, request: HeaderMap) -> Response {
-    if read_step(&state, &request).is_none() {
-        return redirect("/login");
+pub(crate) async fn show(
+    State(state): State<Dashboard>,
+    client: Client,
+    request: HeaderMap,
+) -> Response {
+    if let Err(why) = read_step(&state, &request) {
+        return why.refuse(&state, &client).await;
     }
     html::page(&SecondStepPage::new(None), &request)
 }
@@ -99,16 +111,22 @@ pub(crate) async fn submit(
     request: HeaderMap,
     Posted(given): Posted<Code>,
 ) -> Result<Response, ScreenError> {
-    let Some(step) = read_step(&state, &request) else { return Ok(redirect("/login")) };
+    let step = match read_step(&state, &request) {
+        Ok(step) => step,
+        Err(why) => return Ok(why.refuse(&state, &client).await),
+    };
     let refuse = |why: &str, status| {
         let page = SecondStepPage::new(Some(why.to_owned()));
         Ok(html::page_with_status(status, &page, &request))
     };
-    if let Err(retry_after) = state.limits.acquire_code(step.user, client.address) {
-        let why = sentence(&ScreenError::TooManyAttempts { retry_after }.to_string());
-        let refused = refuse(&why, StatusCode::TOO_MANY_REQUESTS);
-        return refused.map(|it| html::with_retry_after(it, retry_after));
-    }
+    let attempt = match state.limits.acquire_code(step.user, client.address) {
+        Ok(attempt) => attempt,
+        Err(retry_after) => {
+            let why = sentence(&ScreenError::TooManyAttempts { retry_after }.to_string());
+            let refused = refuse(&why, StatusCode::TOO_MANY_REQUESTS);
+            return refused.map(|it| html::with_retry_after(it, retry_after));
+        }
+    };
     let (user, password_hash) = state.store.users().get(step.user).await?;
     if fingerprint(&state, &password_hash) != step.password {
         return Ok(redirect("/login"));
@@ -119,7 +137,7 @@ pub(crate) async fn submit(
         None => CodeVerdict::Accepted,
     };
     match verdict {
-        CodeVerdict::Accepted => {}
+        CodeVerdict::Accepted => state.limits.give_back(&attempt),
         CodeVerdict::Wrong => {
             let who = (user.id, client.address);
             state.audit(who, "user.second_factor_refuse", String::new()).await;
@@ -155,8 +173,27 @@ async fn judge(
     Ok(if is_known { CodeVerdict::Accepted } else { CodeVerdict::Wrong })
 }
 
-fn read_step(state: &Dashboard, request: &HeaderMap) -> Option<PasswordStep> {
-    state.signer().read(PURPOSE, read_cookie(request, COOKIE_NAME)?).ok()
+fn read_step(state: &Dashboard, request: &HeaderMap) -> Result<PasswordStep, NoStep> {
+    let cookie = read_cookie(request, COOKIE_NAME).ok_or(NoStep::Missing)?;
+    state.signer().read(PURPOSE, cookie).map_err(NoStep::Refused)
+}
+
+impl NoStep {
+    /// Leads to the login. Records a state that is not accepted.
+    async fn refuse(self, state: &Dashboard, client: &Client) -> Response {
+        let Self::Refused(why) = self else { return redirect("/login") };
+        let (detail, text) = match why {
+            RefusedState::Forged => ("forged", "Sign in again."),
+            RefusedState::Expired => ("expired", "The time for the code is over. Sign in again."),
+        };
+        if state.limits.try_record_stranger(client.address) {
+            state.audit_stranger("second_step.refuse", detail, client.address).await;
+        }
+        let mut response = redirect_with_notice("/login", text);
+        let removal = Cookie::removal(COOKIE_NAME).header(client);
+        response.headers_mut().append(SET_COOKIE, removal);
+        response
+    }
 }
 
 fn fingerprint(state: &Dashboard, password_hash: &Secret<String>) -> String {

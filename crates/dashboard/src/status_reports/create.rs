@@ -13,7 +13,9 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use store::Page;
 
-use super::fields::{IMPACTS, ImpactGroup, components, fields, impact_groups, posted_impacts};
+use super::fields::{
+    IMPACTS, ImpactGroup, components, fields, impact_groups, impact_input, posted_impacts,
+};
 use crate::error::ScreenError;
 use crate::extract::{Asked, Posted};
 use crate::form::{FormField, Messages, PostedFields, Values, resource};
@@ -54,38 +56,52 @@ pub(super) async fn show(
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let mut values = Values::default();
-    let mut stored = Json::Null;
-    if let Ok(id) = TemplateId::parse(&asked.template) {
-        let template = state.store.report_templates().get(member.workspace(), id).await?;
-        let settings = template.settings;
-        let status = settings.status.map(|status| status.to_string());
-        for (name, value) in
-            [("title", settings.title), ("text", settings.text), ("status", status)]
-        {
-            if let Some(value) = value {
-                values.set(name, value);
-            }
-        }
-        let impact = |it: &rules::report::ComponentImpact| json!({ "componentId": it.component.to_string(), "impact": it.impact.as_str() });
-        stored = settings.components.iter().map(impact).collect();
-    }
-    let page = page(&state, &member, (&asked.page_id, &values, &stored), &request).await?;
+    fill_in(&state, &member, &asked.template, &mut values).await?;
+    let page = page(&state, &member, (&asked.page_id, &values), &request).await?;
     Ok(html::page(&page, &request))
 }
 
-/// Creates the report.
+/// Sets what a template names. All else that a person wrote stays.
+async fn fill_in(
+    state: &Dashboard,
+    member: &Member,
+    template: &str,
+    values: &mut Values,
+) -> Result<(), ScreenError> {
+    let Ok(id) = TemplateId::parse(template) else { return Ok(()) };
+    let settings = state.store.report_templates().get(member.workspace(), id).await?.settings;
+    let status = settings.status.map(|status| status.to_string());
+    for (name, value) in [("title", settings.title), ("text", settings.text), ("status", status)] {
+        if let Some(value) = value {
+            values.set(name, value);
+        }
+    }
+    for it in &settings.components {
+        values.set(&impact_input(&it.component.to_string()), it.impact.as_str().to_owned());
+    }
+    Ok(())
+}
+
+/// Creates the report. With another button, only takes the chosen page and template.
 pub(super) async fn submit(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     request: HeaderMap,
     Posted(posted): PostedFields,
 ) -> Result<Response, ScreenError> {
-    let values = Values::posted(posted, &STATUS_REPORT);
+    let mut values = Values::posted(posted, &STATUS_REPORT);
     let page_id = values.first("page_id").unwrap_or_default().to_owned();
+    let notify = values.is_on("notify", false);
+    if values.first("action") == Some("use") {
+        let template = values.first("template").unwrap_or_default().to_owned();
+        fill_in(&state, &member, &template, &mut values).await?;
+        let mut page = page(&state, &member, (&page_id, &values), &request).await?;
+        page.notify = notify;
+        return Ok(html::page(&page, &request));
+    }
     let known = components(&state, &member, PageId::parse(&page_id).ok()).await?;
     let mut report = resource(&STATUS_REPORT, &values);
     report.insert("components".to_owned(), posted_impacts(&known, &values));
-    let notify = values.is_on("notify", false);
     let create = json!({
         "statusReport": report, "update": resource(&REPORT_UPDATE, &values), "notify": notify,
     });
@@ -97,8 +113,7 @@ pub(super) async fn submit(
         }
         Err(error) => {
             let messages = Messages::from_error(&error, "status_report").nested("update");
-            let mut page =
-                page(&state, &member, (&page_id, &values, &Json::Null), &request).await?;
+            let mut page = page(&state, &member, (&page_id, &values), &request).await?;
             page.title = fields(&STATUS_REPORT, &["title"], &values, &messages);
             page.update = fields(&REPORT_UPDATE, UPDATE_FIELDS, &values, &messages);
             page.message = messages.get("components").or(messages.whole().map(str::to_owned));
@@ -114,7 +129,7 @@ pub(super) const UPDATE_FIELDS: &[&str] = &["status", "text", "at"];
 async fn page(
     state: &Dashboard,
     member: &Member,
-    (page_id, values, stored): (&str, &Values, &Json),
+    (page_id, values): (&str, &Values),
     request: &HeaderMap,
 ) -> Result<NewReportPage, ScreenError> {
     let workspace = member.workspace();
@@ -136,7 +151,7 @@ async fn page(
         impacts: if page_id.is_empty() {
             Vec::new()
         } else {
-            impact_groups(&known, values, stored)
+            impact_groups(&known, values, &Json::Null)
         },
         page_id,
         notify: true,

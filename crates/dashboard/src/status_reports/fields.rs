@@ -101,7 +101,7 @@ pub(super) fn impact_groups(
             let title = component.page_title.clone();
             groups.push(ImpactGroup { title, rows: Vec::new(), is_affected: false });
         }
-        let input = format!("{IMPACT}{}", component.id);
+        let input = impact_input(&component.id.to_string());
         let posted = values.first(&input).map(str::to_owned);
         let impact = posted
             .or_else(|| stored_impact(stored, &component.id.to_string()))
@@ -114,11 +114,16 @@ pub(super) fn impact_groups(
     groups
 }
 
+/// Returns the name of the input for the impact on a component.
+pub(super) fn impact_input(component: &str) -> String {
+    format!("{IMPACT}{component}")
+}
+
 /// Returns the posted impacts in the JSON of the contract.
 pub(super) fn posted_impacts(components: &[ComponentName], values: &Values) -> Json {
     let impacts = components.iter().filter_map(|component| {
-        let impact = values.first(&format!("{IMPACT}{}", component.id))?;
         let id = component.id.to_string();
+        let impact = values.first(&impact_input(&id))?;
         (impact != NONE).then(|| json!({ "componentId": id, "impact": impact }))
     });
     impacts.collect()

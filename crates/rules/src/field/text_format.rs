@@ -6,6 +6,20 @@ use crate::format::{
 };
 
 impl Shape {
+    /// Returns the rule that a text of this shape violates, as the end of a sentence: its length or its
+    /// format.
+    pub fn violated_by(self, text: &str) -> Option<String> {
+        let (min, max) = self.characters()?;
+        let characters = text.chars().count();
+        if text.is_empty() && min > 0 {
+            return Some("must not be empty".to_owned());
+        }
+        if characters < min as usize || characters > max as usize {
+            return Some(format!("must have {min} to {max} characters, but has {characters}"));
+        }
+        self.check_format(text).err().map(|FormatError(allowed)| allowed.into_owned())
+    }
+
     /// Checks whether `text` has the format of this shape. Ignores its length. Shapes that are not
     /// free text have no format.
     pub(crate) fn check_format(self, text: &str) -> Result<(), FormatError> {

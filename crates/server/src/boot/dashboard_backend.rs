@@ -117,7 +117,7 @@ impl Backend for DashboardBackend {
         Box::pin(async move {
             let caller = changing_member(call.member)?;
             let settings = parse_draft(call.kind, &call.request)?;
-            let warnings = draft_warnings(&self.services, caller.workspace, &settings)?;
+            let warnings = draft_warnings(&self.services, caller.workspace, &settings).await?;
             let results = match &call.regions[..] {
                 [] => Vec::new(),
                 regions => check_draft(&self.services, caller, settings, regions).await?,

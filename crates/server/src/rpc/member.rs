@@ -1,6 +1,8 @@
 //! `member.v1.MemberService`: members and invitations. The store decides in each transaction whether
 //! the author may make the change; this service rejects hopeless calls early.
 
+use std::num::NonZeroU32;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use contract::member::wire::{
@@ -14,11 +16,13 @@ use contract::rpc::{self, Error, RequestContext, Response, ServiceResult};
 use contract::{SecretVisibility, encode_address};
 use rules::{InvitationId, Role, UserId, Validator, limits, tables};
 use store::{Invitation, InvitationHash, Member, MemberRole, NewInvitation};
+use web::context::Context;
+use web::limits::AttemptLimiter;
 
 use super::list::{PageRequest, encode_total};
 use super::request::{caller, change, id, require_person, secrets};
 use crate::actor;
-use crate::auth::Principal;
+use crate::auth::{Caller, Principal};
 use crate::rpc::{Services, rpc_error};
 
 /// Implementation of the service.
@@ -114,6 +118,7 @@ impl MemberService for Members {
         let role = validator.word("role", Some(request.role));
         let email = validator.text("email", request.email);
         let role = validator.finish(role).map_err(|violations| rpc::invalid(&violations))?;
+        self.count_invitation(caller)?;
         let change = change(&self.0, caller);
         let expires_at = change.at + limits::INVITATION_LIFETIME;
         let (id, workspace) = (self.0.ctx.new_id(), caller.workspace);
@@ -141,6 +146,28 @@ impl MemberService for Members {
         let revoked = self.0.store.invitations().revoke(caller.workspace, id, change).await;
         revoked.map_err(rpc_error)?;
         Response::ok(RevokeInvitationResponse::default())
+    }
+}
+
+/// Returns limits without entries for the invitations of persons.
+pub(crate) fn invitation_limits(ctx: &Context) -> AttemptLimiter<UserId> {
+    const MOST: NonZeroU32 = NonZeroU32::new(limits::INVITATION_CREATIONS).expect("it is not 0");
+    AttemptLimiter::new(ctx, MOST, limits::INVITATION_CREATIONS_IN)
+}
+
+impl Members {
+    /// Counts an invitation of a person.
+    fn count_invitation(&self, caller: Caller) -> Result<(), Error> {
+        let user = match caller.principal {
+            Principal::Member { user, .. } => user,
+            // `require_person` refused it before.
+            Principal::Key(_) => return Ok(()),
+        };
+        self.0.invitations.acquire(&user).map_err(|wait| {
+            let most = limits::INVITATION_CREATIONS;
+            let message = format!("you invited more than {most} people in an hour; wait and retry");
+            rpc::resource_exhausted(message, wait)
+        })
     }
 }
 

@@ -8,7 +8,9 @@ use serde_json::json;
 use server::auth::key;
 use testkit::server::{Caller, Reply, TestServer};
 
-use crate::protocols::{KnownResources, RpcProtocol, framed, is_about_all, makes_a_resource};
+use crate::protocols::{
+    KnownResources, RpcProtocol, framed, is_about_all, makes_a_resource, names_a_configuration,
+};
 
 const UNAUTHENTICATED: u32 = 16;
 const PERMISSION_DENIED: u32 = 7;
@@ -125,11 +127,11 @@ async fn other_workspaces_objects_are_never_found() {
             let at = format!("{} over {protocol:?}: {reply}", method.path);
             if person_role(&method.path).is_some() {
                 assert_eq!(code, PERMISSION_DENIED, "{at}");
+            } else if makes_a_resource(method) || names_a_configuration(method) {
+                assert_eq!(code, Code::InvalidArgument.grpc_code(), "{at}");
             } else if is_about_all(method) {
                 assert_eq!(code, 0, "{at}");
                 assert!(!String::from_utf8_lossy(&reply.body).contains(id), "{at}");
-            } else if makes_a_resource(method) {
-                assert_eq!(code, Code::InvalidArgument.grpc_code(), "{at}");
             } else {
                 assert_eq!(code, NOT_FOUND, "{at}");
             }

@@ -8,6 +8,7 @@ mod bad_forms;
 mod browsed;
 mod channels;
 mod empty_screens;
+mod failed_updates;
 mod fleet;
 mod fleet_browser;
 mod flow;

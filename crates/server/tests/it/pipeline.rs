@@ -9,6 +9,7 @@ mod startup;
 mod suspicions;
 mod verdicts;
 
+use std::panic::Location;
 use std::time::Duration;
 
 use domain::check::{CheckResult, Outcome};
@@ -21,7 +22,7 @@ use testkit::server::{Caller, START, TestServer};
 /// Default period of the monitors.
 pub(crate) const PERIOD: Duration = Duration::from_secs(30);
 /// Timeout that is never reached, even on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(3);
 /// Longest wait of a step of [`Watched::advance_until`], and the number of its steps.
 const STEP: Duration = Duration::from_secs(1);
 const STEPS_MAX: usize = 100;
@@ -190,15 +191,20 @@ impl Stored {
     }
 }
 
-/// Calls `look` until it returns a value.
-pub(crate) async fn until<T>(look: impl AsyncFn() -> Option<T>) -> T {
-    let found = async {
-        loop {
-            if let Some(found) = look().await {
-                return found;
+/// Calls `look` until it returns a value. A failure names the caller.
+#[track_caller]
+pub(crate) fn until<T>(look: impl AsyncFn() -> Option<T>) -> impl Future<Output = T> {
+    let caller = Location::caller();
+    async move {
+        let found = async {
+            loop {
+                if let Some(found) = look().await {
+                    return found;
+                }
+                tokio::task::yield_now().await;
             }
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, found).await.expect("it comes to pass")
+        };
+        let found = tokio::time::timeout(PATIENCE, found).await;
+        found.unwrap_or_else(|_| panic!("the wait at {caller} did not end within {PATIENCE:?}"))
+    }
 }

@@ -280,12 +280,17 @@ fn names_a_resource(method: &Method) -> bool {
 }
 
 fn takes_nothing(method: &Method) -> bool {
-    makes_a_resource(method) || is_about_all(method)
+    makes_a_resource(method) || names_a_configuration(method) || is_about_all(method)
 }
 
 /// Returns whether a method creates a resource, so its request has no ID.
 pub(crate) fn makes_a_resource(method: &Method) -> bool {
     method.name.starts_with("Create") || method.name == "AddSubscriber"
+}
+
+/// Returns whether a method needs the name of a configuration, so its request has no ID.
+pub(crate) fn names_a_configuration(method: &Method) -> bool {
+    method.service == "configuration.v1.ConfigurationService" && method.name != "ListConfigurations"
 }
 
 /// Returns whether a method acts on the whole workspace.

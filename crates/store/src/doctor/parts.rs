@@ -23,9 +23,13 @@ pub(super) fn key_expression(table: &str) -> Option<&'static str> {
     Some(match table {
         "certificates" => "domain",
         "probe_suspicions" => "probe",
-        "deliveries" | "audit" | "evidence" | "incident_entries" | "status_changes" | "events" => {
-            "number"
-        }
+        "deliveries"
+        | "audit"
+        | "evidence"
+        | "incident_entries"
+        | "status_changes"
+        | "events"
+        | "configured_resources" => "number",
         "missed_slots" => missed_slots::KEY,
         "members" => MEMBER,
         "judge_states" => MONITOR,

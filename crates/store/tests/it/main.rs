@@ -28,6 +28,7 @@ mod certificates;
 mod channels;
 mod commit;
 mod components;
+mod configurations;
 mod data_dir;
 mod durability;
 mod evidence;

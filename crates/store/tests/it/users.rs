@@ -151,9 +151,9 @@ async fn session_is_found_until_it_expires_or_ends() {
             used,
             [(SessionId::from_bits(2), instant(50)), (SessionId::from_bits(1), instant(10))]
         );
-        sessions.end(user_id(2), second.id).await.unwrap();
+        sessions.end(user_id(2), second.id, by_user(2, 20)).await.unwrap();
         assert!(sessions.find(hash(2), instant(60)).await.unwrap().is_some(), "of another user");
-        sessions.end(user_id(1), second.id).await.unwrap();
+        sessions.end(user_id(1), second.id, by_user(1, 20)).await.unwrap();
         assert_eq!(sessions.find(hash(2), instant(60)).await.unwrap(), None);
         sessions.delete_expired(instant(1_000)).await.unwrap();
         assert_eq!(sessions.list(user_id(1), instant(0)).await.unwrap(), []);

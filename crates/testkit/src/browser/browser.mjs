@@ -12,7 +12,9 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const say = (line) => process.stdout.write(JSON.stringify(line) + "\n");
 // Only tests use it, and its sandbox needs privileges that containers lack.
 const args = ["--no-sandbox", "--disable-dev-shm-usage", "--force-color-profile=srgb"];
-const browser = await chromium.launch({ executablePath: program, args });
+// Longer than anything takes on a busy machine, and shorter than the test waits.
+const timeout = 100_000;
+const browser = await chromium.launch({ executablePath: program, args, timeout });
 
 /** Open tabs by number, each with its requested URLs and its complaints. */
 const tabs = new Map();
@@ -31,6 +33,7 @@ const commands = {
       const [name, value] = cookie.split(/=(.*)/s);
       await context.addCookies([{ name, value, url: origin }]);
     }
+    context.setDefaultTimeout(timeout);
     const page = await context.newPage();
     if (print) await page.emulateMedia({ media: "print" });
     const tab = { context, page, asked: [], complaints: [] };

@@ -1,6 +1,7 @@
 // An OpenID provider for tests, with two clients. It signs everybody in as the account that the test names, and
 // asks nothing. The test passes the folder of the packages, the redirect URI and the clients. It prints its port,
 // reads commands as lines of JSON from stdin, answers each with a line, and exits when stdin ends.
+import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
@@ -22,7 +23,8 @@ const server = createServer();
 await new Promise((done) => server.listen(0, "127.0.0.1", done));
 const { port } = server.address();
 
-const provider = new Provider(`http://127.0.0.1:${port}`, {
+const create = (keys) => new Provider(`http://127.0.0.1:${port}`, {
+  ...keys,
   clients: clients.map(({ id, secret }) => ({
     client_id: id,
     client_secret: secret,
@@ -40,14 +42,20 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   cookies: { keys: ["only for tests"] },
 });
 
-provider.use(async (ctx, next) => {
-  await next();
-  if (ctx.path !== "/token" || !ctx.body?.id_token || !replacement) return;
-  ctx.body = { ...ctx.body, id_token: replacement };
-  replacement = null;
-});
+let provider, callback;
+/** Begins to use a provider. Sessions and codes are shared, as after a change of its keys. */
+const use = (created) => {
+  created.use(async (ctx, next) => {
+    await next();
+    if (ctx.path !== "/token" || !ctx.body?.id_token || !replacement) return;
+    ctx.body = { ...ctx.body, id_token: replacement };
+    replacement = null;
+  });
+  provider = created;
+  callback = created.callback();
+};
+use(create({}));
 
-const callback = provider.callback();
 server.on("request", async (request, response) => {
   if (!request.url.startsWith("/interaction/")) return callback(request, response);
   const { params } = await provider.interactionDetails(request, response);
@@ -61,6 +69,10 @@ say({ port });
 for await (const line of createInterface({ input: process.stdin })) {
   const command = JSON.parse(line);
   if (command.account) account = command.account;
+  if (command.newKeys) {
+    const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ format: "jwk" });
+    use(create({ jwks: { keys: [{ ...key, use: "sig" }] } }));
+  }
   if (command.replacement) replacement = command.replacement;
   say({ done: true });
 }

@@ -11,6 +11,16 @@ from .audit_pb2 import ListAuditEntriesRequest as ListAuditEntriesRequest
 from .audit_pb2 import ListAuditEntriesResponse as ListAuditEntriesResponse
 from .audit_pb2 import AuditEntry as AuditEntry
 from .audit_pb2 import FieldChange as FieldChange
+from .configuration_pb2 import ListConfigurationsRequest as ListConfigurationsRequest
+from .configuration_pb2 import ListConfigurationsResponse as ListConfigurationsResponse
+from .configuration_pb2 import Configuration as Configuration
+from .configuration_pb2 import ListConfiguredResourcesRequest as ListConfiguredResourcesRequest
+from .configuration_pb2 import ListConfiguredResourcesResponse as ListConfiguredResourcesResponse
+from .configuration_pb2 import ConfiguredResource as ConfiguredResource
+from .configuration_pb2 import RecordConfiguredResourcesRequest as RecordConfiguredResourcesRequest
+from .configuration_pb2 import RecordConfiguredResourcesResponse as RecordConfiguredResourcesResponse
+from .configuration_pb2 import DeleteConfigurationRequest as DeleteConfigurationRequest
+from .configuration_pb2 import DeleteConfigurationResponse as DeleteConfigurationResponse
 from .monitor_pb2 import Header as Header
 from .monitor_pb2 import StatusCodeAssertion as StatusCodeAssertion
 from .monitor_pb2 import BodyAssertion as BodyAssertion
@@ -286,6 +296,8 @@ __all__ = [
     "ComponentGroup",
     "ComponentImpact",
     "ComponentOverview",
+    "Configuration",
+    "ConfiguredResource",
     "CreateComponentGroupRequest",
     "CreateComponentGroupResponse",
     "CreateComponentRequest",
@@ -315,6 +327,8 @@ __all__ = [
     "DeleteComponentGroupResponse",
     "DeleteComponentRequest",
     "DeleteComponentResponse",
+    "DeleteConfigurationRequest",
+    "DeleteConfigurationResponse",
     "DeleteMaintenanceRequest",
     "DeleteMaintenanceResponse",
     "DeleteMonitorRequest",
@@ -392,6 +406,10 @@ __all__ = [
     "ListComponentGroupsResponse",
     "ListComponentsRequest",
     "ListComponentsResponse",
+    "ListConfigurationsRequest",
+    "ListConfigurationsResponse",
+    "ListConfiguredResourcesRequest",
+    "ListConfiguredResourcesResponse",
     "ListDeliveriesRequest",
     "ListDeliveriesResponse",
     "ListIncidentsRequest",
@@ -446,6 +464,8 @@ __all__ = [
     "PublishStatusPageResponse",
     "QuietHours",
     "RecordAssertion",
+    "RecordConfiguredResourcesRequest",
+    "RecordConfiguredResourcesResponse",
     "RegionEvidence",
     "RegionInfo",
     "RegionStatus",

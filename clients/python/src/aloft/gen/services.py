@@ -6,6 +6,7 @@ from .._async import AsyncCaller
 from .._sync import Caller
 from .api_key_service import AsyncApiKeyService, ApiKeyService
 from .audit_service import AsyncAuditService, AuditService
+from .configuration_service import AsyncConfigurationService, ConfigurationService
 from .monitor_service import AsyncMonitorService, MonitorService
 from .incident_service import AsyncIncidentService, IncidentService
 from .maintenance_service import AsyncMaintenanceService, MaintenanceService
@@ -25,6 +26,8 @@ class Services:
     """`api_key.v1.ApiKeyService`."""
     audit: AuditService
     """`audit.v1.AuditService`."""
+    configuration: ConfigurationService
+    """`configuration.v1.ConfigurationService`."""
     monitor: MonitorService
     """`monitor.v1.MonitorService`."""
     incident: IncidentService
@@ -49,6 +52,7 @@ class Services:
     def __init__(self, caller: Caller) -> None:
         self.api_key = ApiKeyService(caller)
         self.audit = AuditService(caller)
+        self.configuration = ConfigurationService(caller)
         self.monitor = MonitorService(caller)
         self.incident = IncidentService(caller)
         self.maintenance = MaintenanceService(caller)
@@ -68,6 +72,8 @@ class AsyncServices:
     """`api_key.v1.ApiKeyService`."""
     audit: AsyncAuditService
     """`audit.v1.AuditService`."""
+    configuration: AsyncConfigurationService
+    """`configuration.v1.ConfigurationService`."""
     monitor: AsyncMonitorService
     """`monitor.v1.MonitorService`."""
     incident: AsyncIncidentService
@@ -92,6 +98,7 @@ class AsyncServices:
     def __init__(self, caller: AsyncCaller) -> None:
         self.api_key = AsyncApiKeyService(caller)
         self.audit = AsyncAuditService(caller)
+        self.configuration = AsyncConfigurationService(caller)
         self.monitor = AsyncMonitorService(caller)
         self.incident = AsyncIncidentService(caller)
         self.maintenance = AsyncMaintenanceService(caller)

@@ -49,7 +49,7 @@ pub(crate) fn parse_draft(kind: MonitorKind, request: &[u8]) -> Result<MonitorSe
 }
 
 /// Returns the warnings about a draft. Fails if it cannot be checked.
-pub(crate) fn draft_warnings(
+pub(crate) async fn draft_warnings(
     services: &Services,
     workspace: WorkspaceId,
     settings: &MonitorSettings,
@@ -65,7 +65,7 @@ pub(crate) fn draft_warnings(
     };
     refuse_unplannable(&draft)?;
     refuse_unserved(services, &draft, &[])?;
-    Ok(warning::for_monitor(services, &draft))
+    Ok(warning::for_draft(services, &draft).await)
 }
 
 /// Checks a draft from these regions and returns the results, by region. Stores nothing.

@@ -1,7 +1,8 @@
-//! Warnings about monitors that were stored but cannot succeed: they are inactive, or this server
-//! may not reach their address.
+//! Warnings about monitors that cannot succeed: they are inactive, or this server may not reach their
+//! address.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
 
 use contract::monitor::wire::Warning;
 use rules::monitor::{Check, Monitor};
@@ -10,6 +11,9 @@ use url::Url;
 
 use super::RESOURCE;
 use crate::rpc::Services;
+
+/// Time to resolve the name of a draft, because a person waits.
+const RESOLVED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Returns the warnings about a new monitor. People forget `active`, whose default is false.
 pub(super) fn for_new_monitor(services: &Services, monitor: &Monitor) -> Vec<Warning> {
@@ -21,22 +25,56 @@ pub(super) fn for_new_monitor(services: &Services, monitor: &Monitor) -> Vec<War
 /// Returns the warnings about an updated monitor. Pausing is intended and causes no warning. The
 /// person who starts the probe of a private region decides which addresses it may reach.
 pub(super) fn for_monitor(services: &Services, monitor: &Monitor) -> Vec<Warning> {
-    let regions = monitor.settings.resolved_regions(&services.default_regions);
-    if regions.iter().all(|region| region.is_private()) {
-        return Vec::new();
-    }
-    let (field, url) = match &monitor.settings.check {
-        Check::Http(http) => ("url", http.url.clone()),
-        Check::Tcp(tcp) => ("uri", format!("http://{}", tcp.uri)),
-        // DNS checks query the name servers of the operator.
-        Check::Dns(_) => return Vec::new(),
-    };
+    let Some((field, url)) = address_of(services, monitor) else { return Vec::new() };
     let address = literal_address(&url).or_else(|| loopback(&url));
     let refused = address.and_then(|address| services.egress.permit(address).err());
-    let refused = refused.map(|why| {
-        warning(field, format!("checks will fail: {why}; the operator of this server decides"))
-    });
-    refused.into_iter().collect()
+    refused.map(|why| unreachable(field, &why.to_string())).into_iter().collect()
+}
+
+/// Returns the warnings about a draft, whose name is resolved once. A name without addresses causes no
+/// warning, because a person may create its record next.
+pub(super) async fn for_draft(services: &Services, draft: &Monitor) -> Vec<Warning> {
+    let known = for_monitor(services, draft);
+    let Some((field, url)) = address_of(services, draft).filter(|_| known.is_empty()) else {
+        return known;
+    };
+    let Some(name) = domain(&url) else { return known };
+    let Ok(found) = services.domains.dns().resolve(&name, RESOLVED_WITHIN).await else {
+        return known;
+    };
+    // As checks do: one permitted address suffices.
+    let mut first = None;
+    for address in found.addresses {
+        match services.egress.permit(address) {
+            Ok(()) => return known,
+            Err(why) => first = first.or(Some(why)),
+        }
+    }
+    let warning = first.map(|why| unreachable(field, &format!("`{name}` is blocked: {why}")));
+    warning.into_iter().collect()
+}
+
+/// Returns the field with the address of a monitor that this server checks, and the address as a URL.
+fn address_of(services: &Services, monitor: &Monitor) -> Option<(&'static str, String)> {
+    let regions = monitor.settings.resolved_regions(&services.default_regions);
+    if regions.iter().all(|region| region.is_private()) {
+        return None;
+    }
+    match &monitor.settings.check {
+        Check::Http(http) => Some(("url", http.url.clone())),
+        Check::Tcp(tcp) => Some(("uri", format!("http://{}", tcp.uri))),
+        // DNS checks query the name servers of the operator.
+        Check::Dns(_) => None,
+    }
+}
+
+fn unreachable(field: &str, why: &str) -> Warning {
+    warning(field, format!("checks will fail: {why}; the operator of this server decides"))
+}
+
+/// Returns the host of a URL as A-labels, if it is a name.
+fn domain(url: &str) -> Option<String> {
+    Url::parse(url).ok()?.domain().map(|name| name.trim_end_matches('.').to_owned())
 }
 
 /// Returns the loopback address if the URL names `localhost`. Each check resolves other names.

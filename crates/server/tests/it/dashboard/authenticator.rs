@@ -140,12 +140,14 @@ async fn step_ends_in_time_and_cannot_be_forged() {
     let forged = Person::new(&server);
     forged.set_cookie("aloft_step", &step.replacen(['a', 'b', 'c'], "x", 1));
     assert_eq!(forged.get("/login/code").await.location().as_deref(), Some("/login"));
+    assert_audited(&server, &["second_step.refuse: forged"]).await;
     // The signed state of the step is no session.
     forged.set_cookie("aloft_session", &step);
     assert_eq!(forged.get("/account").await.status, 303);
     server.advance(Duration::from_mins(5));
     let late = enter(&person, &code(&ada.secret, now(&server))).await;
     assert_eq!(late.location().as_deref(), Some("/login"));
+    assert_audited(&server, &["second_step.refuse: expired"]).await;
     assert_eq!(person.cookie("aloft_session"), None);
 }
 
@@ -186,4 +188,15 @@ async fn removal_needs_the_password() {
     assert_audited(&server, &["user.second_factor_remove:"]).await;
     let ada = Person::sign_in(&server, "ada@example.com").await;
     assert!(ada.get("/account").await.text().contains("Add an authenticator app"));
+}
+
+// issue 18, bad input: forged and expired states are refused and audited
+#[tokio::test]
+async fn forged_enrolment_is_refused_and_audited() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let fields = [("enrolment", "for.ged"), ("code", "123456")];
+    let reply = ada.post("/account/authenticator", &fields).await;
+    assert_eq!(reply.location().as_deref(), Some("/account/authenticator"), "{reply}");
+    assert_audited(&server, &["user.second_factor_refuse: forged enrolment"]).await;
 }

@@ -126,8 +126,19 @@ async fn bulk_tags_filter_the_list() {
     assert!(groups.contains(&format!("id=\"row-1-{}\"", fleet.ids[0])), "{groups}");
     fleet.bulk("remove_tag", &[], &[("all", "1"), ("tag", "EU"), ("new_tag", "PROD")]).await;
     assert_eq!((tags(0).await, tags(1).await), (json!(["EU"]), json!(["Prod"])));
-    fleet.bulk("add_tag", &fleet.ids, &[("new_tag", "a,b")]).await;
-    assert!(fleet.page("").await.contains("The tag must not contain a comma."));
+    let fields = [
+        ("action", "add_tag"),
+        ("new_tag", "a,b"),
+        ("monitor", fleet.ids[1].as_str()),
+        ("q", "mail"),
+    ];
+    let refused = fleet.ada.post("/w/acme/monitors/bulk", &fields).await;
+    let text = refused.text();
+    assert_eq!(refused.status, 422, "{text}");
+    let ticked = format!("value=\"{}\" checked", fleet.ids[1]);
+    for kept in ["The tag must not contain a comma.", "value=\"a,b\"", &ticked, "value=\"mail\""] {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
 }
 
 #[tokio::test]

@@ -79,6 +79,8 @@ async fn past_incidents_are_filtered_by_the_url() {
         ("?to=2026-11-20", false, "No incident matches"),
         ("?from=2026-11-22", false, "No incident matches"),
         ("?page=2", false, "No past incidents"),
+        ("?from=soon", true, "id=\"from-error\""),
+        ("?to=2026-13-01", true, "id=\"to-error\""),
     ] {
         let list = ada.get(&format!("/w/acme/incidents{query}")).await.text();
         assert_eq!(list.contains(&link), is_listed, "{query}: {list}");

@@ -103,3 +103,16 @@ async fn search_finds_monitors_beyond_the_first() {
     let chosen = format!("value=\"{}\" checked", monitors[2]);
     assert!(found.contains(&chosen), "the chosen one stays: {found}");
 }
+
+// The form of a maintenance for 6,000 monitors was larger than a form may be.
+#[tokio::test]
+async fn form_with_a_whole_fleet_is_read() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let ids: Vec<String> =
+        (0..10_000).map(|id| rules::MonitorId::from_bits(id).to_string()).collect();
+    let mut fields = vec![("title", "New disks"), ("duration", "1h")];
+    fields.extend(ids.iter().map(|id| ("monitor_ids", id.as_str())));
+    let refused = ada.post("/w/acme/maintenance/new", &fields).await;
+    assert_eq!(refused.status, 422);
+}

@@ -1,10 +1,10 @@
 //! Monitors are created and edited in forms.
 
 use rules::{Region, Scope};
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::person::Person;
 use testkit::server::TestServer;
-use testkit::target::{HttpTarget, ScriptedResponse};
+use testkit::target::{DnsTarget, HttpTarget, ScriptedResponse};
 
 use super::settings::between;
 use crate::pipeline::Watched;
@@ -199,50 +199,27 @@ async fn all_regions_and_copies_need_one_click() {
     assert!(copy.contains("action=\"/w/acme/monitors/new?kind=tcp\""), "{copy}");
 }
 
-// issue 18, point 4: "Create and edit all three kinds"
-#[tokio::test]
-async fn form_of_a_dns_monitor_reads_back_equal() {
+/// Creates a monitor with a form, posts its unchanged form, and returns what is stored.
+async fn reads_back_equal(kind: &str, fields: &[(&str, &str)]) -> Value {
     let server = TestServer::start().await;
     let ada = Person::set_up(&server).await;
-    let fields = [
-        ("uri", "example.com"),
-        ("name", "Zone"),
-        ("periodicity", "10m"),
-        ("timeout", "4000"),
-        ("retry", "2"),
-        ("active", "true"),
-        ("record_assertions[0].record", "A"),
-        ("record_assertions[0].target", "192.0.2.1"),
-        ("record_assertions[0].comparator", "eq"),
-        ("record_assertions[1].record", "MX"),
-        ("record_assertions[1].target", "10 mail.example.com"),
-        ("record_assertions[1].comparator", "not_contains"),
-    ];
-    let created = ada.post("/w/acme/monitors/new?kind=dns", &fields).await;
+    let created = ada.post(&format!("/w/acme/monitors/new?kind={kind}"), fields).await;
     let path = created.location().unwrap_or_else(|| panic!("{created}"));
     let id = path.rsplit('/').next().unwrap();
     let stored = async || {
         let caller = server.caller(Scope::Read);
         let found = caller.rpc("GetMonitor", json!({ "id": id })).await.json();
-        let mut monitor = found["monitor"]["dns"].clone();
+        let mut monitor = found["monitor"][kind].clone();
         for volatile in ["revision", "updatedAt"] {
             monitor.as_object_mut().unwrap().remove(volatile);
         }
         monitor
     };
     let before = stored().await;
-    assert_eq!(before["uri"], "example.com");
-    assert_eq!(
-        before["recordAssertions"],
-        json!([
-            { "record": "A", "target": "192.0.2.1", "comparator": "eq" },
-            { "record": "MX", "target": "10 mail.example.com", "comparator": "not_contains" },
-        ])
-    );
     let form = ada.get(&format!("{path}/edit")).await.text();
     let posted = posted_fields(&form);
     for (name, value) in fields {
-        let is_shown = posted.iter().any(|it| (it.0.as_str(), it.1.as_str()) == (name, value));
+        let is_shown = posted.iter().any(|it| (it.0.as_str(), it.1.as_str()) == (*name, *value));
         assert!(is_shown, "{name} is not {value} in {posted:?}");
     }
     let posted: Vec<(&str, &str)> =
@@ -250,14 +227,112 @@ async fn form_of_a_dns_monitor_reads_back_equal() {
     let saved = ada.post(&format!("{path}/edit"), &posted).await;
     assert_eq!(saved.status, 303, "{saved}");
     assert_eq!(stored().await, before, "an unchanged form changes nothing");
+    before
+}
+
+// issue 18, point 4: "Create and edit all three kinds"
+#[tokio::test]
+async fn form_of_a_dns_monitor_reads_back_equal() {
+    let stored = reads_back_equal(
+        "dns",
+        &[
+            ("uri", "example.com"),
+            ("name", "Zone"),
+            ("periodicity", "10m"),
+            ("timeout", "4000"),
+            ("retry", "2"),
+            ("active", "true"),
+            ("record_assertions[0].record", "A"),
+            ("record_assertions[0].target", "192.0.2.1"),
+            ("record_assertions[0].comparator", "eq"),
+            ("record_assertions[1].record", "MX"),
+            ("record_assertions[1].target", "10 mail.example.com"),
+            ("record_assertions[1].comparator", "not_contains"),
+        ],
+    )
+    .await;
+    assert_eq!(stored["uri"], "example.com");
+    assert_eq!(
+        stored["recordAssertions"],
+        json!([
+            { "record": "A", "target": "192.0.2.1", "comparator": "eq" },
+            { "record": "MX", "target": "10 mail.example.com", "comparator": "not_contains" },
+        ])
+    );
+}
+
+#[tokio::test]
+async fn form_of_an_http_monitor_reads_back_equal() {
+    let stored = reads_back_equal(
+        "http",
+        &[
+            ("url", "https://example.com/health?a=1&b=%20"),
+            ("name", "Shop \u{201c}EU\u{201d} <b>"),
+            ("periodicity", "1m"),
+            ("method", "POST"),
+            ("body", "first line\nsecond line"),
+            ("timeout", "4000"),
+            ("retry", "2"),
+            ("active", "true"),
+            ("headers[0].key", "X-Key"),
+            ("headers[0].value", "a \"quoted\" & value"),
+            ("status_code_assertions[0].target", "204"),
+            ("status_code_assertions[0].comparator", "eq"),
+        ],
+    )
+    .await;
+    assert_eq!(stored["method"], "POST");
+    assert_eq!(stored["headers"][0]["key"], "X-Key");
+    assert_eq!(stored["statusCodeAssertions"][0]["target"], "204");
+}
+
+#[tokio::test]
+async fn form_of_a_tcp_monitor_reads_back_equal() {
+    let fields = [
+        ("uri", "example.com:5432"),
+        ("name", "Database"),
+        ("periodicity", "5m"),
+        ("timeout", "3000"),
+        ("retry", "1"),
+    ];
+    let stored = reads_back_equal("tcp", &fields).await;
+    assert_eq!(stored["uri"], "example.com:5432");
+}
+
+// A name was checked only once it was stored.
+#[tokio::test]
+async fn name_of_a_private_address_is_warned_about() {
+    let names = DnsTarget::start().await;
+    names.address_of("inside.test", "10.0.0.1");
+    let server = TestServer::start_with(|settings| {
+        settings.allow_private_networks = false;
+        settings.nameservers = vec![names.address()];
+    })
+    .await;
+    let ada = Person::set_up(&server).await;
+    for (kind, field) in
+        [("http", ("url", "http://inside.test/")), ("tcp", ("uri", "inside.test:80"))]
+    {
+        let fields = [field, ("name", "Inside"), ("periodicity", "1m")];
+        let reply = ada.post(&format!("/w/acme/monitors/new?kind={kind}"), &fields).await;
+        let text = reply.text();
+        assert!(text.contains("These checks cannot succeed"), "{kind}: {text}");
+        assert!(text.contains("10.0.0.1"), "{kind}: {text}");
+    }
+    assert_eq!(count(&server).await, 0);
+}
+
+/// Returns a text of a page without the escapes of HTML.
+fn decoded(text: &str) -> String {
+    let escapes = [("&#60;", "<"), ("&#62;", ">"), ("&#34;", "\""), ("&#39;", "'"), ("&#38;", "&")];
+    escapes.iter().fold(text.to_owned(), |text, (escape, plain)| text.replace(escape, plain))
 }
 
 /// Returns the fields that a browser posts from the form of a monitor.
 fn posted_fields(page: &str) -> Vec<(String, String)> {
     let form = between(page, "id=\"monitor-form\">", "</form>");
     let attribute = |tag: &str, name: &str| {
-        tag.split_once(&format!(" {name}=\""))
-            .map(|(_, it)| it.split('"').next().unwrap().to_owned())
+        tag.split_once(&format!(" {name}=\"")).map(|(_, it)| decoded(it.split('"').next().unwrap()))
     };
     let (mut fields, mut choosing) = (Vec::new(), None);
     let mut is_template = false;
@@ -274,7 +349,7 @@ fn posted_fields(page: &str) -> Vec<(String, String)> {
         } else if tag.starts_with("option") && tag.ends_with(" selected") {
             fields.extend(choosing.clone().zip(attribute(tag, "value")));
         } else if tag.starts_with("textarea") {
-            fields.extend(name.map(|name| (name, text.trim_start_matches('\n').to_owned())));
+            fields.extend(name.map(|name| (name, decoded(text.trim_start_matches('\n')))));
         } else if tag.starts_with("input") {
             let is_choice =
                 ["checkbox", "radio"].contains(&&*attribute(tag, "type").unwrap_or_default());

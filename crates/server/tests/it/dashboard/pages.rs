@@ -90,6 +90,22 @@ async fn title_is_enough_for_a_page() {
     assert!(ada.get("/w/acme/pages").await.text().contains("/status/acme-status"));
 }
 
+#[tokio::test]
+async fn refused_monitor_of_many_is_counted() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let page = a_page(&ada, "Acme").await;
+    let shop = a_monitor(&server, "Shop").await;
+    let path = format!("{page}/monitors");
+    let fields = [("monitor", shop.as_str()), ("monitor", "mon_unknown")];
+    let added = ada.post(&path, &fields).await;
+    assert_eq!(added.location().as_deref(), Some(path.as_str()), "{added}");
+    let list = ada.get(&path).await.text();
+    assert!(list.contains("1 of 2 monitors were added. "), "{list}");
+    assert!(list.contains("class=\"toast refusal\""), "{list}");
+    assert_eq!(order(&server, &page).await, "Shop");
+}
+
 // issue 18, point 5: "order components and groups by drag and by keyboard"
 #[tokio::test]
 async fn buttons_and_layouts_order_the_page() {
@@ -115,7 +131,9 @@ async fn buttons_and_layouts_order_the_page() {
         (format!("{}:up", id("b")), "b d c a"),
     ] {
         let moved = ada.post(&format!("{page}/order"), &[("move", &step)]).await;
-        assert_eq!(moved.location().as_deref(), Some(page.as_str()), "{moved}");
+        let (moved_id, direction) = step.rsplit_once(':').unwrap();
+        let button = format!("{page}#{direction}-{moved_id}");
+        assert_eq!(moved.location(), Some(button), "{moved}");
         assert_eq!(order(&server, &page).await, expected, "{step}");
     }
     let layout = [id("d"), group.clone(), inside("b"), id("a"), id("c")];
@@ -267,18 +285,25 @@ async fn components_are_ordered_by_drag_and_by_keyboard() {
     tab.visit(&page).await;
     let is_first =
         |name: &str| format!("document.querySelector('.order .order-name').innerText == '{name}'");
-    tab.drag(&row("c"), &row("a")).await;
-    tab.until(&is_first("c")).await;
-    tab.until("!document.querySelector('.htmx-request')").await;
+    // The button keeps the focus, so the next press moves the same component.
+    tab.evaluate(&format!("document.getElementById('up-{}').focus()", id("c"))).await;
+    for expected in ["a c b", "c a b"] {
+        tab.press("Enter").await;
+        let names = "[...document.querySelectorAll('.order > li > .order-row > .order-name')]";
+        let shown = format!("{names}.map((it) => it.innerText).join(' ').startsWith('{expected}')");
+        let focused = format!("document.activeElement.id === 'up-{}'", id("c"));
+        let loaded = "document.readyState === 'complete'";
+        tab.until(&format!("{loaded} && {shown} && {focused}")).await;
+    }
     assert_eq!(order(&server, &page).await, "c a b d");
+    tab.drag(&row("b"), &row("c")).await;
+    tab.until(&is_first("b")).await;
+    tab.until("!document.querySelector('.htmx-request')").await;
+    assert_eq!(order(&server, &page).await, "b c a d");
     // Into the group, before its component.
     tab.drag(&row("a"), &row("d")).await;
     tab.until("document.querySelectorAll('[data-members] > li').length == 2").await;
     tab.until("!document.querySelector('.htmx-request, .dragged')").await;
-    assert_eq!(order(&server, &page).await, "c b a d");
-    tab.evaluate(&format!("document.getElementById('up-{}').focus()", id("b"))).await;
-    tab.press("Enter").await;
-    tab.until(&is_first("b")).await;
     assert_eq!(order(&server, &page).await, "b c a d");
     assert_eq!(tab.errors().await, NOTHING);
 }

@@ -1,13 +1,15 @@
 //! Passkeys in a real browser with a virtual authenticator, and the screens of an account.
 
 use std::net::TcpListener;
+use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::browser::{Browser, Tab, View};
 use testkit::person::Person;
 use testkit::server::TestServer;
 
 use super::account::assert_audited;
+use super::settings::between;
 use crate::screen::{fits, take_picture};
 
 /// Starts a server at `localhost`: browsers allow no passkeys for IP addresses.
@@ -61,6 +63,7 @@ async fn passkey_signs_in_without_a_password() {
     tab.until("location.pathname === '/account'").await;
     assert_audited(&server, &["user.sign_in: with a passkey"]).await;
 
+    tab.click(".row-actions summary").await;
     tab.click(".row-actions form[action$='/remove'] button").await;
     tab.until("!document.querySelector('.rename')").await;
     assert_audited(&server, &["user.passkey_remove: Laptop"]).await;
@@ -125,4 +128,58 @@ async fn screens_have_no_violations() {
         assert_eq!(tab.errors().await, [""; 0]);
         tab.close().await;
     }
+}
+
+/// Lets the browser answer a challenge, and returns the answer.
+const ANSWER: &str = "(async () => {
+    const asked = await fetch('/login/passkey/options', { method: 'POST', body: new URLSearchParams() });
+    const options = await asked.json();
+    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options.publicKey ?? options);
+    return JSON.stringify((await navigator.credentials.get({ publicKey })).toJSON());
+})()";
+
+// issue 18, bad input: "Refuse and audit […] replayed and forged passkey answers"
+#[tokio::test]
+async fn real_answer_counts_once_and_unchanged() {
+    let (server, origin) = at_localhost().await;
+    let ada = Person::set_up(&server).await;
+    let cookie = format!("aloft_session={}", ada.cookie("aloft_session").unwrap());
+    let browser = Browser::start().await;
+    let tab = browser.open(&origin, View::DESKTOP, Some(&cookie)).await;
+    tab.add_authenticator().await;
+    tab.visit("/account").await;
+    tab.until("!document.querySelector('form[data-passkey]').hidden").await;
+    tab.fill("#passkey-name", "Laptop").await;
+    tab.click("form[data-passkey] button").await;
+    tab.until("document.querySelector('.rename input')").await;
+
+    let post = async |credential: &str| {
+        let person = Person::new(&server);
+        let reply = person.post("/login/passkey", &[("credential", credential)]).await;
+        assert_eq!(reply.status == 200, person.cookie("aloft_session").is_some(), "{reply}");
+        reply.status
+    };
+    let answer = tab.text(ANSWER).await;
+    assert_eq!(post(&answer).await, 200);
+    assert_eq!(post(&answer).await, 401, "it was used");
+    assert_audited(&server, &["user.passkey_refuse:", "user.sign_in: with a passkey"]).await;
+    let mut forged: Value = serde_json::from_str(&tab.text(ANSWER).await).unwrap();
+    let signature = forged["response"]["signature"].as_str().unwrap();
+    let middle = signature.len() / 2;
+    let other = if &signature[middle..=middle] == "A" { "B" } else { "A" };
+    let changed = format!("{}{other}{}", &signature[..middle], &signature[middle + 1..]);
+    forged["response"]["signature"] = json!(changed);
+    assert_eq!(post(&forged.to_string()).await, 401);
+    assert_audited(&server, &["user.passkey_refuse:", "user.passkey_refuse:"]).await;
+    // A stolen session does not remove passkeys.
+    server.advance(Duration::from_mins(16));
+    let page = ada.get("/account").await.text();
+    let remove = between(&page, "action=\"/account/passkeys/", "/remove\"");
+    let remove = format!("/account/passkeys/{}", remove.rsplit('/').next().unwrap());
+    let refused = ada.post(&format!("{remove}/remove"), &[]).await;
+    assert!(refused.status == 422 && refused.text().contains("id=\"passkey-error\""), "{refused}");
+    let refused = ada.post(&format!("{remove}/name"), &[("name", " ")]).await;
+    assert!(refused.status == 422 && refused.text().contains("1 to 64 characters"), "{refused}");
+    assert_eq!(ada.post(&format!("{remove}/name"), &[("name", "Phone")]).await.status, 303);
+    assert_audited(&server, &["user.passkey_rename: Phone"]).await;
 }

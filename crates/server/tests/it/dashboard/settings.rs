@@ -1,12 +1,14 @@
 //! The settings of a workspace: keys, members and the audit log.
 
-use rules::Role;
+use rules::plan::Plans;
+use rules::{Role, limits};
 use testkit::browser::{Browser, View};
+use testkit::mail::MailServer;
 use testkit::person::{PASSWORD, Person};
 use testkit::server::{Caller, TestServer};
 use tokio::process::Command;
 
-use super::account::with_mail;
+use super::account::{assert_audited, with_mail};
 
 /// Returns the text between two others.
 pub(super) fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
@@ -173,7 +175,7 @@ async fn workspace_is_renamed_created_and_deleted_later() {
     let created = ada.post("/workspaces/new", &[("name", "Corp")]).await;
     assert_eq!(created.location().as_deref(), Some("/w/corp-2"));
     let wrong = ada.post("/w/corp-2/settings/delete", &[("confirm", "corp")]).await;
-    assert_eq!(wrong.status, 303);
+    assert_eq!(wrong.status, 422);
     assert!(!ada.get("/w/corp-2/settings").await.text().contains("will be deleted"));
     ada.post("/w/corp-2/settings/delete", &[("confirm", "corp-2")]).await;
     let page = ada.get("/w/corp-2/settings").await.text();
@@ -288,4 +290,105 @@ async fn copied_lines_of_a_new_key_work() {
         format!("createServiceClient({{ baseUrl: \"{origin}/rpc\", apiKey: \"{key}\" }})");
     assert!(typescript.contains(&created), "{typescript}");
     assert_eq!(tab.errors().await, [""; 0]);
+}
+
+// A mail server that took longer than the page lost the link of an invitation.
+#[tokio::test]
+async fn silent_mail_server_does_not_lose_the_link() {
+    let mail = MailServer::start().await;
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let server = TestServer::start_with(|settings| {
+        mail.set_up(settings);
+        let server = settings.mail.as_mut().unwrap();
+        server.port = port;
+        settings.public_url = Some("https://aloft.example".to_owned());
+    })
+    .await;
+    let ada = Person::set_up(&server).await;
+    let fields = [("email", "bob@example.com"), ("role", "editor")];
+    let invited = ada.post("/w/acme/settings/invitations", &fields).await;
+    assert_eq!(invited.status, 200, "{invited}");
+    let text = invited.text();
+    assert!(text.contains("An email is on its way to bob@example.com"), "{text}");
+    let token = between(&text, "https://aloft.example/invite/", "<");
+    assert_eq!(Person::new(&server).get(&format!("/invite/{token}")).await.status, 200);
+}
+
+// issue 18, bad input: "Show each field's message beside it and keep the input"
+#[tokio::test]
+async fn wrong_confirmation_of_a_deletion_stays() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let wrong = ada.post("/w/acme/settings/delete", &[("confirm", "acne")]).await;
+    let text = wrong.text();
+    assert_eq!(wrong.status, 422, "{text}");
+    assert!(text.contains("value=\"acne\"") && text.contains("id=\"confirm-error\""), "{text}");
+}
+
+#[tokio::test]
+async fn ended_session_is_in_the_audit_log() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let other = Person::sign_in(&server, "ada@example.com").await;
+    let account = ada.get("/account").await.text();
+    let end = between(&account, "action=\"/account/sessions/", "/end\"");
+    ada.post(&format!("/account/sessions/{end}/end"), &[]).await;
+    assert_audited(&server, &["user.session_end:"]).await;
+    let mut opened = Vec::new();
+    for person in [&ada, &other] {
+        opened.push(person.get("/account").await.status.as_u16());
+    }
+    assert!(opened.contains(&303), "{opened:?}");
+}
+
+#[tokio::test]
+async fn person_invites_few_people_an_hour() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let invite = async |number: u32| {
+        let email = format!("p{number}@example.com");
+        let fields = [("email", &*email), ("role", "viewer")];
+        ada.post("/w/acme/settings/invitations", &fields).await
+    };
+    for number in 0..limits::INVITATION_CREATIONS {
+        assert_eq!(invite(number).await.status, 200, "{number}");
+    }
+    let refused = invite(99).await;
+    assert_eq!(refused.status, 422, "{refused}");
+    let text = refused.text();
+    assert!(text.contains("more than 20 people in an hour") && text.contains("p99@"), "{text}");
+    for round in 1..=2 {
+        server.advance(limits::INVITATION_CREATIONS_IN);
+        for number in 0..limits::INVITATION_CREATIONS {
+            invite(100 * round + number).await;
+        }
+    }
+    server.advance(limits::INVITATION_CREATIONS_IN);
+    let refused = invite(98).await;
+    assert_eq!(refused.status, 422, "{refused}");
+    assert!(refused.text().contains("50 invitations are open"), "{refused}");
+}
+
+// A refused monitor left its channel behind, and each try made another one.
+#[tokio::test]
+async fn refused_first_monitor_keeps_the_form() {
+    let server = TestServer::start_with(|settings| {
+        settings.plans = Plans::parse("free monitors=1").unwrap();
+    })
+    .await;
+    let ada = Person::set_up(&server).await;
+    let first = ada.post("/w/acme/start", &[("url", "https://example.com/")]).await;
+    assert_eq!(first.status, 303, "{first}");
+    let fields = [("url", "https://example.org/"), ("alerts", "https://example.com/hook")];
+    for _ in 0..2 {
+        let refused = ada.post("/w/acme/start", &fields).await;
+        let text = refused.text();
+        assert_eq!(refused.status, 422, "{text}");
+        for part in ["allows 1 monitor", "value=\"https://example.com/hook\"", "id=\"url-error\""] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+    // Each channel has the time of its last delivery.
+    assert!(!ada.get("/w/acme/channels").await.text().contains("None yet"));
 }

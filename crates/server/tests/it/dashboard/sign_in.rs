@@ -148,3 +148,32 @@ async fn behind_a_proxy() -> TestServer {
     })
     .await
 }
+
+/// Opens a path as a part of another site's page.
+async fn open_as_image(server: &TestServer, path: &str) -> Reply {
+    let request = Request::get(path)
+        .header("host", server.address().to_string())
+        .header("sec-fetch-site", "cross-site")
+        .header("sec-fetch-dest", "image");
+    Caller::at(server.address(), None).request(request.body(Full::default()).unwrap()).await
+}
+
+// Twenty images on any website locked sign-in for the network of its visitor.
+#[tokio::test]
+async fn links_use_up_no_attempts_to_sign_in() {
+    let server = TestServer::start().await;
+    Person::set_up(&server).await;
+    for number in 0..25 {
+        for path in ["/reset/x", "/setup/x", "/invite/x"] {
+            assert_eq!(open_as_image(&server, path).await.status, 403, "{path}, {number}");
+        }
+    }
+    // Images do not use up links either.
+    assert_eq!(Person::new(&server).get("/reset/x").await.status, 410);
+    // Old browsers do not say what a request is for.
+    for _ in 0..25 {
+        Person::new(&server).get("/invite/x").await;
+    }
+    assert_limited(&Person::new(&server).get("/reset/x").await);
+    Person::sign_in(&server, "ada@example.com").await;
+}

@@ -8,9 +8,13 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use dashboard::{GroupRole, SingleSignOnSettings};
 use rules::{Role, Secret};
 use serde_json::json;
+use server::config::Settings;
 use sha2::{Digest as _, Sha256};
+use store::Database;
+use testkit::flaky_proxy::FlakyProxy;
 use testkit::openid::{CLIENT, CLIENT_SECRET, OTHER_CLIENT, OpenIdProvider};
 use testkit::person::Person;
+use testkit::postgres;
 use testkit::server::{Reply, TestServer};
 use url::Url;
 
@@ -28,6 +32,10 @@ struct Site {
 
 impl Site {
     async fn open() -> Self {
+        Self::open_with(|_| {}).await
+    }
+
+    async fn open_with(change: impl FnOnce(&mut Settings) + Send) -> Self {
         let callback = format!("{ORIGIN}/login/provider/callback");
         let provider = OpenIdProvider::start(&callback).await;
         let role = |group: &str, role| GroupRole {
@@ -47,6 +55,7 @@ impl Site {
         let server = TestServer::start_now_with(|all| {
             all.public_url = Some(ORIGIN.to_owned());
             all.single_sign_on = Some(settings);
+            change(all);
         });
         Self { server: server.await, provider }
     }
@@ -243,4 +252,48 @@ async fn expired_token_is_refused() {
     assert_eq!(person.get(&path(&back)).await.status, 403);
     let newest = audit(&site.server).await.remove(0);
     assert!(newest.starts_with("single_sign_on.refuse: ") && newest.contains("xpired"), "{newest}");
+}
+
+// A change of the provider's keys made every sign-in fail for five minutes.
+#[tokio::test]
+async fn new_key_of_the_provider_is_looked_up() {
+    let site = Site::open().await;
+    Person::set_up(&site.server).await;
+    assert_eq!(site.sign_in(&Person::new(&site.server), bob(&["staff"])).await.status, 303);
+    site.server.advance(Duration::from_secs(10));
+    site.provider.replace_keys().await;
+    let reply = site.sign_in(&Person::new(&site.server), bob(&["staff"])).await;
+    assert_eq!(reply.location().as_deref(), Some("/account"), "{reply}");
+}
+
+// Each sign-in used up two attempts, so the eleventh colleague behind an address got 429.
+#[tokio::test]
+async fn colleagues_behind_one_address_sign_in() {
+    let site = Site::open().await;
+    Person::set_up(&site.server).await;
+    for number in 0..25 {
+        let reply = site.sign_in(&Person::new(&site.server), bob(&["staff"])).await;
+        assert_eq!(reply.status, 303, "{number}: {reply}");
+    }
+}
+
+// issue 18, bad input: "If the database hangs, show a page that says so within 3 s"
+#[tokio::test]
+async fn hanging_database_is_reported_after_the_provider() {
+    let line = FlakyProxy::start(&postgres::database()).await;
+    let address = line.address();
+    let site = Site::open_with(|settings| {
+        settings.database = Database::Postgres(Secret::new(address));
+    })
+    .await;
+    Person::set_up(&site.server).await;
+    site.provider.sign_in_as(bob(&["staff"])).await;
+    let person = Person::new(&site.server);
+    let url = person.get("/login/provider").await.location().unwrap();
+    let back = site.provider.authorize(&url).await;
+    line.silence();
+    let reply = person.get(&path(&back)).await;
+    line.restore();
+    assert_eq!(reply.status, 503, "{reply}");
+    assert!(reply.text().contains("The database does not answer"), "{reply}");
 }

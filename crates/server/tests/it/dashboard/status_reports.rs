@@ -106,6 +106,41 @@ async fn template_fills_in_a_report() {
     assert!(ada.get(templates).await.text().contains("No templates"));
 }
 
+// Choosing a template loaded the form again without what a person had written.
+#[tokio::test]
+async fn template_keeps_the_written_text() {
+    let trouble = Trouble::start().await;
+    let (page, component) = trouble.page().await;
+    let (ada, templates) = (&trouble.ada, "/w/acme/status-reports/templates");
+    let fields = [("name", "Disk"), ("title", "Disk is full"), ("status", ""), ("text", "")];
+    assert_eq!(ada.post(&format!("{templates}/new"), &fields).await.status, 303);
+    let list = ada.get(templates).await.text();
+    let template = link(&list, "/status-reports/new?template=", "");
+    let template = template.split_once("template=").unwrap().1;
+    let impact = format!("impact.{component}");
+    let written = [
+        ("page_id", page.as_str()),
+        ("template", template),
+        ("action", "use"),
+        ("title", "Typed"),
+        ("status", "monitoring"),
+        ("text", "Written before."),
+        (impact.as_str(), "down"),
+    ];
+    let form = ada.post("/w/acme/status-reports/new", &written).await;
+    let text = form.text();
+    assert_eq!(form.status, 200, "{text}");
+    for expected in [
+        "value=\"Disk is full\"",
+        "Written before.",
+        "value=\"monitoring\" selected",
+        "value=\"down\" selected",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert!(ada.get("/w/acme/status-reports").await.text().contains("No status reports"));
+}
+
 #[tokio::test]
 async fn workspace_without_a_page_learns_the_next_step() {
     let server = TestServer::start().await;

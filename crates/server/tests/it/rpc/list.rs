@@ -138,7 +138,7 @@ async fn list_by_tags_shows_changed_tags() {
 #[tokio::test]
 async fn every_list_is_newest_first() {
     // Covered by their own tests: the timeline of checks, and resources that callers cannot create.
-    const OTHERS: [&str; 12] = [
+    const OTHERS: [&str; 14] = [
         "ListResponseLogs",
         "ListMissedSlots",
         "ListAuditEntries",
@@ -151,6 +151,8 @@ async fn every_list_is_newest_first() {
         "ListMembers",
         "ListInvitations",
         "ListProbes",
+        "ListConfigurations",
+        "ListConfiguredResources",
     ];
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);

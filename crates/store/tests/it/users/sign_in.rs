@@ -112,9 +112,9 @@ async fn passkeys_belong_to_one_user() {
         assert!(matches!(taken, Err(StoreError::AlreadyExists { .. })), "{taken:?}");
         let other = user_id(2);
         let first = PasskeyId::from_bits(1);
-        assert!(passkeys.rename(other, first, "stolen".to_owned()).await.is_err());
+        assert!(passkeys.rename(other, first, "stolen".to_owned(), by_user(2, 20)).await.is_err());
         passkeys.remove(other, first, by_user(2, 20)).await.unwrap();
-        passkeys.rename(user, first, "Laptop".to_owned()).await.unwrap();
+        passkeys.rename(user, first, "Laptop".to_owned(), by_user(1, 20)).await.unwrap();
         passkeys.record_use(first, vec![9], instant(30)).await.unwrap();
         let found = passkeys.find(&1_u64.to_be_bytes()).await.unwrap().unwrap();
         assert_eq!((found.name.as_str(), found.state.as_slice()), ("Laptop", &[9][..]));

@@ -1,5 +1,5 @@
-//! Reads everything in a workspace that Terraform manages, as the wire's JSON. Leaves the
-//! conversion to `export`.
+//! Reads everything in a workspace that configurations and Terraform manage, as the wire's JSON.
+//! Leaves its use to `apply`, `export` and `terraform`.
 
 use anyhow::{Result, bail};
 use contract::monitor::wire::ListMonitorsRequest;
@@ -19,20 +19,20 @@ use crate::service::service_error;
 
 /// The content of a workspace.
 #[derive(Debug)]
-pub(super) struct Workspace {
+pub(crate) struct Workspace {
     /// Resources, oldest first within each type, so that the files grow at their ends.
-    pub(super) found: Vec<Found>,
+    pub(crate) found: Vec<Found>,
     /// Whether the key has the scope read, so that secrets are missing.
-    pub(super) reads_only: bool,
+    pub(crate) reads_only: bool,
 }
 
 /// A resource.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(crate) struct Found {
     /// Table of its type.
-    pub(super) table: &'static Resource,
+    pub(crate) table: &'static Resource,
     /// Resource as received.
-    pub(super) json: Json,
+    pub(crate) json: Json,
 }
 
 /// A part of a list, and the token of the next part. Empty for the last part.
@@ -54,7 +54,7 @@ macro_rules! all {
 }
 
 /// Reads the workspace.
-pub(super) async fn read(client: &Client) -> Result<Workspace> {
+pub(crate) async fn read(client: &Client) -> Result<Workspace> {
     let who = client.whoami().await.map_err(|error| service_error(&error))?;
     let writes = who.actor.scopes.iter().any(|scope| scope == Scope::Write.as_str());
     let mut found = Vec::new();

@@ -1,12 +1,12 @@
-//! Builds the provider. With Zig it runs on old systems: with the oldest glibc, or as a static program with
-//! musl, whose standard library is built from its source if the toolchain lacks it.
+//! Builds a program of the workspace for others. With Zig it runs on old systems: with an old glibc, or as a
+//! static program with musl, whose standard library is built from its source if the toolchain lacks it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
-use super::{PROFILE, PROGRAM, portable};
+use super::GlibcVersion;
 use crate::shell;
 
 /// Ends of the names of targets.
@@ -15,28 +15,60 @@ const MUSL: &str = "-linux-musl";
 /// Parts of the standard library that are built.
 const STANDARD_LIBRARY: &str = "build-std=std,panic_unwind";
 
-/// Builds the provider: with Zig for the oldest systems, or else for this machine.
-pub(super) fn build(zig: Option<Command>, triple: &str, names_target: bool) -> Result<()> {
-    let with_zig = zig.is_some();
-    let mut command = if let Some(command) = zig {
-        command
-    } else {
-        let mut command = shell::command(&shell::cargo())?;
-        command.arg("build");
-        command
-    };
-    command.args(["--locked", "--package", "aloft-provider"]);
-    command.args(["--bin", PROGRAM, "--profile", PROFILE]);
-    if with_zig && triple.ends_with(MUSL) {
-        let sysroot = shell::output("rustc", &["--print", "sysroot"])?;
-        build_standard_library(&mut command, Path::new(sysroot.trim()), triple)?;
+/// A program to build, and for which systems.
+#[derive(Debug)]
+pub(crate) struct BuildPlan<'a> {
+    pub(crate) package: &'a str,
+    pub(crate) program: &'a str,
+    pub(crate) profile: &'a str,
+    pub(crate) triple: &'a str,
+    /// Oldest glibc of the systems that run it, if Zig builds it for glibc.
+    pub(crate) glibc: GlibcVersion,
+    /// Whether cargo gets the target, even if it is that of this machine.
+    pub(crate) names_target: bool,
+}
+
+impl BuildPlan<'_> {
+    /// Builds the program with the command of Zig, or with cargo for this machine.
+    pub(crate) fn build(&self, zig: Option<Command>) -> Result<()> {
+        let with_zig = zig.is_some();
+        let mut command = if let Some(command) = zig {
+            command
+        } else {
+            let mut command = shell::command(&shell::cargo())?;
+            command.arg("build");
+            command
+        };
+        command.args(["--locked", "--package", self.package]);
+        command.args(["--bin", self.program, "--profile", self.profile]);
+        if with_zig && self.triple.ends_with(MUSL) {
+            let sysroot = shell::output("rustc", &["--print", "sysroot"])?;
+            build_standard_library(&mut command, Path::new(sysroot.trim()), self.triple)?;
+        }
+        if self.names_target {
+            let is_glibc = with_zig && self.triple.ends_with(GLIBC);
+            let glibc = if is_glibc { format!(".{}", self.glibc) } else { String::new() };
+            command.args(["--target", &format!("{}{glibc}", self.triple)]);
+        }
+        shell::finish(&mut command)
     }
-    if names_target {
-        let is_glibc = with_zig && triple.ends_with(GLIBC);
-        let glibc = if is_glibc { format!(".{}", portable::GLIBC) } else { String::new() };
-        command.args(["--target", &format!("{triple}{glibc}")]);
+
+    /// Returns the path of the built program. `file` is its name with the ending of its platform.
+    pub(crate) fn built(&self, file: &str) -> Result<PathBuf> {
+        let mut folder = target_folder()?;
+        if self.names_target {
+            folder.push(self.triple);
+        }
+        Ok(folder.join(self.profile).join(file))
     }
-    shell::finish(&mut command)
+}
+
+/// Returns cargo's target folder.
+fn target_folder() -> Result<PathBuf> {
+    let arguments = ["metadata", "--format-version", "1", "--no-deps"];
+    let metadata = shell::output(&shell::cargo(), &arguments)?;
+    let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
+    Ok(metadata["target_directory"].as_str().context("cargo reports no target folder")?.into())
 }
 
 /// Lets cargo build the standard library unless the toolchain has it for this target. Zig brings musl

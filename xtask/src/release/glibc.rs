@@ -1,5 +1,5 @@
-//! Whether a built provider runs on old systems: a Linux program needs no newer glibc than [`GLIBC`], or
-//! none at all. Building it belongs to `provider`.
+//! Whether a built program runs on old systems: a program of Linux needs no newer glibc than its release
+//! promises, or none at all. Building it belongs to `build`.
 
 use std::path::Path;
 
@@ -7,23 +7,20 @@ use anyhow::{Result, bail};
 
 use crate::shell;
 
-/// The glibc of the oldest systems that the provider runs on, such as CentOS 7 (2014).
-pub(super) const GLIBC: Version = Version(2, 17);
-
 /// Set of symbols that glibc's own libraries share. A program that links them has also those of a version.
 const PRIVATE: &str = "PRIVATE";
 
 /// A version of glibc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Version(u32, u32);
+pub(crate) struct GlibcVersion(pub(crate) u32, pub(crate) u32);
 
-impl std::fmt::Display for Version {
+impl std::fmt::Display for GlibcVersion {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}.{}", self.0, self.1)
     }
 }
 
-impl Version {
+impl GlibcVersion {
     /// Parses `2.17` and `2.2.5`.
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('.').map(str::parse);
@@ -34,8 +31,8 @@ impl Version {
 /// Checks a program of Linux, and returns the newest glibc that it needs; `None` for a static one.
 ///
 /// # Errors
-/// It needs a newer glibc than [`GLIBC`], or a library other than glibc's own.
-pub(super) fn check(program: &Path) -> Result<Option<Version>> {
+/// It needs a newer glibc than `oldest`, or a library other than glibc's own.
+pub(crate) fn check_glibc(program: &Path, oldest: GlibcVersion) -> Result<Option<GlibcVersion>> {
     let dump = shell::output("objdump", &["-p", &program.to_string_lossy()])?;
     let needs = Needs::from_headers(&dump);
     if let Some(library) = needs.libraries.iter().find(|it| !is_of_glibc(it)) {
@@ -43,14 +40,14 @@ pub(super) fn check(program: &Path) -> Result<Option<Version>> {
     }
     if let Some(unknown) = needs.unknown.first() {
         bail!(
-            "{} needs the symbols `{unknown}`, which came after glibc {GLIBC}: build it with Zig \
+            "{} needs the symbols `{unknown}`, which old systems with glibc {oldest} lack: build it with Zig \
              (`cargo xtask setup` installs it)",
             program.display()
         );
     }
-    if let Some(newest) = needs.glibc.filter(|newest| *newest > GLIBC) {
+    if let Some(newest) = needs.glibc.filter(|newest| *newest > oldest) {
         bail!(
-            "{} needs glibc {newest}, and old systems have {GLIBC}: build it with Zig \
+            "{} needs glibc {newest}, and old systems have {oldest}: build it with Zig \
              (`cargo xtask setup` installs it)",
             program.display()
         );
@@ -58,12 +55,18 @@ pub(super) fn check(program: &Path) -> Result<Option<Version>> {
     Ok(needs.glibc)
 }
 
+/// Returns the names of the libraries that a program loads at its start, such as `libc.so.6`.
+pub(crate) fn needed_libraries(program: &Path) -> Result<Vec<String>> {
+    let dump = shell::output("objdump", &["-p", &program.to_string_lossy()])?;
+    Ok(Needs::from_headers(&dump).libraries.into_iter().map(str::to_owned).collect())
+}
+
 /// Libraries and symbols that a program needs to start.
 #[derive(Debug, PartialEq)]
 struct Needs<'a> {
     libraries: Vec<&'a str>,
-    glibc: Option<Version>,
-    /// Sets of symbols of glibc without a version. Those that exist are newer than [`GLIBC`]:
+    glibc: Option<GlibcVersion>,
+    /// Sets of symbols of glibc without a version. They are newer than what any release promises:
     /// `GLIBC_ABI_DT_RELR` came with 2.36.
     unknown: Vec<&'a str>,
 }
@@ -76,12 +79,13 @@ impl<'a> Needs<'a> {
             ["NEEDED", library] => Some(*library),
             _ => None,
         });
-        // Version references: hash, flags, number, name.
+        // GlibcVersion references: hash, flags, number, name.
         let symbols = || headers.lines().filter_map(|line| line.split_whitespace().last());
-        let versions = symbols().filter_map(|name| Version::parse(name.strip_prefix("GLIBC_")?));
+        let versions =
+            symbols().filter_map(|name| GlibcVersion::parse(name.strip_prefix("GLIBC_")?));
         let unknown = symbols().filter(|name| {
             let version = name.strip_prefix("GLIBC_");
-            version.is_some_and(|it| it != PRIVATE && Version::parse(it).is_none())
+            version.is_some_and(|it| it != PRIVATE && GlibcVersion::parse(it).is_none())
         });
         Self { libraries: libraries.collect(), glibc: versions.max(), unknown: unknown.collect() }
     }
@@ -98,6 +102,8 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    const GLIBC: GlibcVersion = GlibcVersion(2, 17);
 
     #[test]
     fn needs_are_read_from_the_headers() {
@@ -116,7 +122,7 @@ Version References:
 ";
         let needs = Needs::from_headers(headers);
         assert_eq!(needs.libraries, ["libgcc_s.so.1", "libc.so.6"]);
-        assert_eq!(needs.glibc, Some(Version(2, 34)));
+        assert_eq!(needs.glibc, Some(GlibcVersion(2, 34)));
         assert_eq!(needs.unknown, [""; 0]);
         let alone = Needs { libraries: vec![], glibc: None, unknown: vec![] };
         assert_eq!(Needs::from_headers("file format elf64-x86-64"), alone);
@@ -125,9 +131,11 @@ Version References:
         let packed = Needs::from_headers(packed);
         assert_eq!(
             (packed.unknown, packed.glibc),
-            (vec!["GLIBC_ABI_DT_RELR"], Some(Version(2, 2)))
+            (vec!["GLIBC_ABI_DT_RELR"], Some(GlibcVersion(2, 2)))
         );
-        assert!(Version(2, 4) < GLIBC && Version(2, 18) > GLIBC && Version(3, 0) > GLIBC);
+        assert!(
+            GlibcVersion(2, 4) < GLIBC && GlibcVersion(2, 18) > GLIBC && GlibcVersion(3, 0) > GLIBC
+        );
     }
 
     #[test]
@@ -142,17 +150,22 @@ Version References:
         };
         // The function came with glibc 2.34.
         let newer = "int closefrom(int); int main(void) { closefrom(3); return 0; }";
-        let refused = check(&built("newer", newer, &[])).unwrap_err().to_string();
+        let refused = check_glibc(&built("newer", newer, &[]), GLIBC).unwrap_err().to_string();
         assert!(refused.contains("needs glibc 2.34, and old systems have 2.17"), "{refused}");
         let relative = "int main(void) { return 0; }";
         let flags = ["-pie", "-fPIE", "-Wl,-z,pack-relative-relocs"];
-        let refused = check(&built("packed", relative, &flags)).unwrap_err().to_string();
-        assert!(refused.contains("`GLIBC_ABI_DT_RELR`, which came after glibc 2.17"), "{refused}");
+        let refused =
+            check_glibc(&built("packed", relative, &flags), GLIBC).unwrap_err().to_string();
+        assert!(
+            refused.contains("`GLIBC_ABI_DT_RELR`, which old systems with glibc 2.17 lack"),
+            "{refused}"
+        );
         // Alpine and minimal images have no libgcc_s.
         let flags = ["-Wl,--no-as-needed", "-lgcc_s"];
-        let refused = check(&built("unwinding", relative, &flags)).unwrap_err().to_string();
+        let refused =
+            check_glibc(&built("unwinding", relative, &flags), GLIBC).unwrap_err().to_string();
         assert!(refused.contains("needs the library `libgcc_s.so.1`"), "{refused}");
         let alone = built("alone", "void _start(void) { for (;;) {} }", &["-nostdlib", "-static"]);
-        assert_eq!(check(&alone).unwrap(), None);
+        assert_eq!(check_glibc(&alone, GLIBC).unwrap(), None);
     }
 }

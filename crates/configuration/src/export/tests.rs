@@ -1,0 +1,148 @@
+//! Tests of exported files.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::plan::{Current, PlanOptions, plan};
+use crate::read::{Document, Sources, read};
+
+const SECRETS: ExportOptions = ExportOptions { with_secrets: true, reads_only: false };
+const VARIABLES: ExportOptions = ExportOptions { with_secrets: false, reads_only: false };
+
+/// Returns a workspace with each kind of resources, secrets, and repeated names.
+fn workspace() -> Vec<Existing> {
+    use rules::MonitorKind::{Http, Tcp};
+    let shop = json!({
+        "id": "mon_1", "name": "Shop", "url": "https://ada:pw@shop.example/", "periodicity": "1m",
+        "method": "POST", "body": "a: b\n", "timeout": 45_000, "active": true, "regions": [],
+        "headers": [{"key": "X-Key", "value": "s3cret"}, {"key": "A", "value": ""}],
+        "statusCodeAssertions": [{"target": 200, "comparator": "eq"}], "status": "active",
+        "effectiveDegradedAt": 30_000, "revision": "1", "createdAt": "2026-01-01T00:00:00Z",
+    });
+    let other =
+        json!({ "id": "mon_2", "name": "Shop", "uri": "db.example:1", "periodicity": "30s" });
+    let page = json!({
+        "id": "page_1", "title": "Status: all", "slug": "status", "accessType": "password",
+        "password": "hidden", "published": true, "authEmailDomains": ["b.example", "a.example"],
+    });
+    let group = json!({ "id": "grp_1", "pageId": "page_1", "name": "Front" });
+    let component = json!({
+        "id": "cmp_1", "pageId": "page_1", "type": "monitor", "monitorId": "mon_1",
+        "groupId": "grp_1", "order": 0,
+    });
+    let orphan = json!({ "id": "cmp_2", "pageId": "page_1", "type": "monitor" });
+    let channel = json!({
+        "id": "chn_1", "providerType": "ntfy", "ntfy": {"topic": "yes", "token": "tk"},
+        "monitorIds": ["mon_2", "mon_1", "mon_9"], "events": ["error"],
+        "quietHours": {"from": "22:00", "until": "07:00", "timeZone": "UTC", "appliesTo": "all"},
+    });
+    [
+        (Kind::Monitor(Http), shop),
+        (Kind::Monitor(Tcp), other),
+        (Kind::Page, page),
+        (Kind::Group, group),
+        (Kind::Component, component),
+        (Kind::Component, orphan),
+        (Kind::Channel, channel),
+    ]
+    .map(|(kind, json)| Existing { kind, json })
+    .to_vec()
+}
+
+#[test]
+fn exported_file_has_keys_and_variables() {
+    let export = export(&workspace(), VARIABLES);
+    insta::assert_snapshot!(export.text, @r#"
+    # component cmp_2 is not exported: it needs `monitor_id`, whose object was deleted.
+    monitors:
+      shop:
+        kind: http
+        name: Shop
+        url: {env: SHOP_URL}
+        periodicity: 1m
+        method: POST
+        body: "a: b\n"
+        active: true
+        headers:
+          - key: X-Key
+            value: {env: SHOP_HEADERS_X_KEY_VALUE}
+          - key: A
+            value: {env: SHOP_HEADERS_A_VALUE}
+        status_code_assertions:
+          - target: 200
+            comparator: eq
+      shop-2:
+        kind: tcp
+        name: Shop
+        uri: db.example:1
+        periodicity: 30s
+    status_pages:
+      status:
+        title: "Status: all"
+        slug: status
+        access_type: password
+        password: {env: STATUS_PASSWORD}
+        auth_email_domains: [b.example, a.example]
+        groups:
+          front:
+            name: Front
+        components:
+          shop:
+            type: monitor
+            monitor_id: shop
+            order: 0
+            group_id: front
+    channels:
+      ntfy:
+        name: ""
+        monitor_ids: [shop-2, shop, mon_9]
+        events: [error]
+        ntfy:
+          topic: "yes"
+          token: {env: NTFY_NTFY_TOKEN}
+        quiet_hours:
+          from: "22:00"
+          until: "07:00"
+          time_zone: UTC
+    "#);
+    assert_eq!(export.resources, 6);
+    insta::assert_snapshot!(export.variables.join(" "), @"SHOP_URL SHOP_HEADERS_X_KEY_VALUE SHOP_HEADERS_A_VALUE STATUS_PASSWORD NTFY_NTFY_TOKEN");
+}
+
+#[test]
+fn adopted_export_changes_nothing() {
+    let existing = workspace();
+    let exported = export(&existing, SECRETS);
+    assert!(exported.text.contains("hidden") && exported.variables.is_empty());
+    let variable = |_: &str| None;
+    let file = |_: &Path| Err(io::Error::from(io::ErrorKind::NotFound));
+    let document =
+        Document { name: "a.yaml".to_owned(), folder: PathBuf::new(), text: exported.text };
+    let configuration = read(&[document], Sources { variable: &variable, file: &file }).unwrap();
+    let current = Current { existing, ..Current::default() };
+    let options = PlanOptions { adopt: true, ..PlanOptions::default() };
+    let plan = plan(&configuration, &current, &options).unwrap();
+    insta::assert_snapshot!(plan.text(), @r"
+    ~ adopt HTTP monitor `shop` (mon_1)
+    ~ adopt TCP monitor `shop-2` (mon_2)
+    ~ adopt status page `status` (page_1)
+    ~ adopt component group `status/front` (grp_1)
+    ~ adopt component `status/shop` (cmp_1)
+    ~ adopt channel `ntfy` (chn_1)
+    6 to adopt
+    ");
+}
+
+#[test]
+fn read_key_exports_variables_for_hidden_values() {
+    let mut existing = workspace();
+    existing[0].json["url"] = "https://shop.example/?…".into();
+    existing[0].json["body"] = "…".into();
+    existing[0].json["headers"][0].as_object_mut().unwrap().remove("value");
+    existing[2].json.as_object_mut().unwrap().remove("password");
+    let options = ExportOptions { with_secrets: false, reads_only: true };
+    let export = export(&existing, options);
+    insta::assert_snapshot!(export.variables.join(" "), @"SHOP_URL SHOP_BODY SHOP_HEADERS_X_KEY_VALUE SHOP_HEADERS_A_VALUE STATUS_PASSWORD NTFY_NTFY_TOKEN");
+    assert!(export.text.starts_with("# component cmp_2 is not exported"), "{}", export.text);
+}

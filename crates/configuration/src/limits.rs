@@ -1,0 +1,17 @@
+//! Limits of configuration files (ours).
+
+use rules::field::Shape;
+
+/// Maximum size of a file, in bytes.
+pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Maximum number of files of one configuration.
+pub const FILES_MAX: usize = 1_000;
+/// Maximum size of a value that a file or a variable has, in bytes: more than the longest text of a
+/// field.
+pub const VALUE_BYTES_MAX: usize = 1024 * 1024;
+/// Maximum number of resources of one configuration.
+pub(crate) const RESOURCES_MAX: usize = 10_000;
+/// Maximum length of a key, in characters.
+pub(crate) const KEY_CHARS_MAX: usize = 63;
+/// Name of a configuration.
+pub(crate) const NAME: Shape = Shape::Slug { min: 1, max: 63 };
