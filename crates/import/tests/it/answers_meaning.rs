@@ -4,7 +4,7 @@ use aloft_import::{Import, Peer, SecretStyle};
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
-use crate::support::import_of;
+use crate::support::{assert_applies, import_of};
 
 /// Imports an answer. Returns configuration and preview.
 fn import(peer: Peer, answers: &[Value]) -> (String, String) {
@@ -14,6 +14,7 @@ fn import(peer: Peer, answers: &[Value]) -> (String, String) {
     }
     let import: Import = import_of(peer, folder.path()).unwrap();
     let written = import.write(SecretStyle::Named);
+    assert_applies(&written);
     (written.text, written.preview.to_text())
 }
 

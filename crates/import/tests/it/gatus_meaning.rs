@@ -5,6 +5,8 @@ use std::fs;
 use aloft_import::{Peer, SecretStyle, Written};
 use tempfile::tempdir;
 
+use crate::support::assert_applies;
+
 /// Imports a configuration with some environment variables.
 fn import(text: &str) -> Written {
     let folder = tempdir().unwrap();
@@ -14,7 +16,10 @@ fn import(text: &str) -> Written {
         let known = [("API_KEY", "k3y-of-api"), ("PW", "s3cr"), ("PREFIX", "s3cr-longer")];
         known.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
     };
-    aloft_import::read(Peer::Gatus, &path, &environment).unwrap().write(SecretStyle::Named)
+    let import = aloft_import::read(Peer::Gatus, &path, &environment).unwrap();
+    let written = import.write(SecretStyle::Named);
+    assert_applies(&written);
+    written
 }
 
 /// Imports an endpoint with conditions. Returns its part of the configuration and the preview.

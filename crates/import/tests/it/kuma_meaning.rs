@@ -1,6 +1,6 @@
 //! Uptime Kuma: settings without which a monitor would mean something else.
 
-use aloft_import::{Peer, SecretStyle};
+use aloft_import::Peer;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::tempdir;
@@ -20,8 +20,7 @@ fn backup(monitors: &Value) -> (String, String) {
     let folder = tempdir().unwrap();
     let path = folder.path().join("backup.json");
     std::fs::write(&path, json!({ "monitorList": monitors }).to_string()).unwrap();
-    let written = import_of(Peer::UptimeKuma, &path).unwrap().write(SecretStyle::Named);
-    (written.text, written.preview.to_text())
+    configuration(Peer::UptimeKuma, &path)
 }
 
 fn monitor(id: u32, kind: &str, more: &Value) -> Value {
