@@ -256,6 +256,18 @@ mod tests {
     }
 
     #[test]
+    fn generated_name_differs_from_named_ones() {
+        let mut secrets = Secrets::default();
+        let field = &NOTIFICATION.block("slack").fields[0];
+        secrets.refer("CHANNEL_A_WEBHOOK_URL", "https://named.example/", true);
+        let style = SecretStyle::Named;
+        let other = secrets.name_for(style, field, "channel_a", "", "https://other.example/");
+        assert_eq!(other.as_deref(), Some("CHANNEL_A_WEBHOOK_URL_2"));
+        let named = secrets.name_for(style, field, "channel_b", "", "https://named.example/");
+        assert_eq!(named.as_deref(), Some("CHANNEL_A_WEBHOOK_URL"));
+    }
+
+    #[test]
     fn equal_names_get_numbers() {
         let mut secrets = Secrets::default();
         let field = &NOTIFICATION.block("slack").fields[0];

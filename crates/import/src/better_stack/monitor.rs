@@ -104,6 +104,8 @@ fn http(record: &mut Record, kind: &str, url: String, entry: &mut Entry) -> Http
     for mut header in record.records("request_headers") {
         let (key, value) = (header.text("name"), header.text("value"));
         convert::header(&mut http, key.unwrap_or_default(), value.unwrap_or_default());
+        header.ignore(&["id"]);
+        entry.close(header);
     }
     http.body = record.text("request_body");
     http.follow_redirects = record.flag("follow_redirects").filter(|follows| !follows);

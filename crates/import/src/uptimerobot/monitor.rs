@@ -111,6 +111,7 @@ fn http(record: &mut Record, kind: i64, url: String, entry: &mut Entry) -> HttpD
     keyword(record, kind, &mut http, entry);
     statuses(record, &mut http, entry);
     let mut tls = record.record("ssl").unwrap_or_default();
+    tls.ignore(&["brand", "product", "expires"]);
     let ignores_errors = [record.flag("ignore_ssl_errors"), tls.flag("ignore_errors")];
     if ignores_errors.contains(&Some(true)) {
         let remedy = "trust the certificate with the setting `extra_ca_file` of server and probes";
@@ -120,6 +121,7 @@ fn http(record: &mut Record, kind: i64, url: String, entry: &mut Entry) -> HttpD
     if [record.flag(name), tls.flag(name)].contains(&Some(false)) {
         entry.lose("warnings before the domain expires", "let the registrar renew it");
     }
+    entry.close(tls);
     http
 }
 
@@ -202,5 +204,7 @@ fn alerts(record: &mut Record, id: &str, links: &mut Links, entry: &mut Entry) {
             entry.lose("delayed and repeated alerts", remedy);
         }
         links.notified.push((contact, id.to_owned()));
+        link.ignore(&["type", "value"]);
+        entry.close(link);
     }
 }

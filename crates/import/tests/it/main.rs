@@ -5,6 +5,7 @@
 
 mod answers;
 mod answers_meaning;
+mod destination;
 mod gatus;
 mod gatus_meaning;
 mod hostile;
