@@ -156,7 +156,7 @@ pub(crate) fn statuses(
     }
     let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return };
     let whole = StatusRange { from: first.from, to: last.to };
-    // An assertion replaces the default, so the range must be said beside other assertions.
+    // Any assertion replaces the default range, so others need this one beside them.
     if ranges == [StatusRange { from: 200, to: 299 }] && http.status_code_assertions.is_empty() {
         return;
     }

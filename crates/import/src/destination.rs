@@ -70,22 +70,22 @@ impl Destinations {
         };
         let mut parts = Vec::new();
         if let Some(path) = &self.secrets {
-            parts.push(Part::of_text(path, SECRETS_MODE, &written.secrets)?);
+            parts.push(Unfinished::of_text(path, SECRETS_MODE, &written.secrets)?);
         }
         let mut totals = None;
         if let Some(path) = &self.history {
-            let (part, file) = Part::create(path, FILE_MODE)?;
+            let (part, file) = Unfinished::create(path, FILE_MODE)?;
             let mut file = BufWriter::new(file);
             totals = Some(import.write_history(&mut file)?);
             parts.push(part);
         }
         if let Some(path) = &self.output {
-            parts.push(Part::of_text(path, mode, &written.text)?);
+            parts.push(Unfinished::of_text(path, mode, &written.text)?);
         }
         for at in 0..parts.len() {
             if let Err(error) = parts[at].publish() {
                 if !self.force {
-                    parts[..at].iter().for_each(Part::withdraw);
+                    parts[..at].iter().for_each(Unfinished::withdraw);
                 }
                 return Err(error);
             }
@@ -95,18 +95,18 @@ impl Destinations {
 }
 
 /// A file under another name until it is complete. It is removed if it is not published.
-struct Part {
-    unfinished: PathBuf,
+struct Unfinished {
+    temporary: PathBuf,
     path: PathBuf,
 }
 
-impl Part {
+impl Unfinished {
     fn create(path: &Path, mode: u32) -> Result<(Self, File), ImportError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let unfinished = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&unfinished);
+        let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&temporary);
         let file = file.map_err(|error| ImportError::write(path, error))?;
-        Ok((Self { unfinished, path: path.to_owned() }, file))
+        Ok((Self { temporary, path: path.to_owned() }, file))
     }
 
     fn of_text(path: &Path, mode: u32, text: &str) -> Result<Self, ImportError> {
@@ -118,7 +118,7 @@ impl Part {
     }
 
     fn publish(&self) -> Result<(), ImportError> {
-        fs::rename(&self.unfinished, &self.path)
+        fs::rename(&self.temporary, &self.path)
             .map_err(|error| ImportError::write(&self.path, error))
     }
 
@@ -129,10 +129,10 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for Unfinished {
     fn drop(&mut self) {
         // After `publish`, there is nothing to remove.
-        let _ = fs::remove_file(&self.unfinished);
+        let _ = fs::remove_file(&self.temporary);
     }
 }
 

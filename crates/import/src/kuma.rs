@@ -38,7 +38,7 @@ struct Rows {
     page_monitors: Vec<Record>,
     domains: Vec<Record>,
     maintenance: Vec<Record>,
-    /// What each maintenance concerns, in words.
+    /// Monitors and pages of each maintenance, in words.
     maintained: HashMap<String, Vec<String>>,
     incidents: Vec<Record>,
     /// Numbers of objects that people create again by hand, with their kind.

@@ -14,7 +14,7 @@ const FAILURES_DEFAULT: i64 = 3;
 /// Successes in a row before a recovery, if none are set.
 const SUCCESSES_DEFAULT: i64 = 2;
 
-/// What a receiver belongs to. A group and an endpoint may have the same name.
+/// Owner of the settings of a receiver. A group and an endpoint may have the same name.
 #[derive(Clone, PartialEq, Eq)]
 enum Of {
     Provider,
@@ -38,7 +38,7 @@ struct Receiver {
 pub(super) struct Alerting {
     receivers: Vec<Receiver>,
     defaults: Vec<(String, Map<String, Value>)>,
-    /// What is wrong with the section.
+    /// Problems of the section.
     wrong: Vec<String>,
 }
 

@@ -58,7 +58,8 @@ impl<'a> Condition<'a> {
             let (left, right) = written.split_once(operator)?;
             let (left, right, operator) = (left.trim(), right.trim(), operator.trim());
             // Gatus accepts the placeholder on both sides.
-            let is_swapped = right.starts_with('[') && !left.starts_with(['[', 'l']);
+            let is_placeholder = |side: &str| side.starts_with('[') || side.starts_with("len(");
+            let is_swapped = is_placeholder(right) && !is_placeholder(left);
             let (left, right, operator) = if is_swapped {
                 (right, left, mirrored(operator))
             } else {

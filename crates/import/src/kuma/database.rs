@@ -74,7 +74,7 @@ pub(super) fn is_sqlite(path: &Path) -> Result<bool, ImportError> {
 /// Beside a database with a write-ahead log, SQLite may create its file for shared memory.
 pub(super) fn open(path: &Path) -> Result<Connection, ImportError> {
     check_size(path)?;
-    // The log lies beside the file itself, not beside a link to it.
+    // SQLite looks for the log at the name that it gets, so it must not be a link.
     let real = path.canonicalize().map_err(|error| ImportError::read(path, error))?;
     if beside(&real, "-journal").metadata().is_ok_and(|journal| journal.len() > 0) {
         let problem = "is in the middle of a transaction (a `-journal` file lies beside it)";

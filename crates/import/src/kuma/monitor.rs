@@ -85,6 +85,16 @@ const TIMEOUT_OF_INTERVAL: f64 = 0.8;
 /// Interval if none is set, in seconds.
 const INTERVAL_DEFAULT: f64 = 60.0;
 
+/// A group, as its monitors see it.
+pub(super) struct Group {
+    name: String,
+    parent: Option<String>,
+    is_active: bool,
+}
+
+/// Groups by their identifiers.
+pub(super) type Groups = HashMap<String, Group>;
+
 /// Returns the groups of monitors by their identifiers.
 pub(super) fn groups(monitors: &[Record]) -> Groups {
     let is_group = |record: &&Record| record.peek("type") == Some(&json!("group"));
@@ -96,16 +106,6 @@ pub(super) fn groups(monitors: &[Record]) -> Groups {
     };
     monitors.iter().filter(is_group).filter_map(group_of).collect()
 }
-
-/// A group, as its monitors see it.
-pub(super) struct Group {
-    name: String,
-    parent: Option<String>,
-    is_active: bool,
-}
-
-/// Groups by their identifiers.
-pub(super) type Groups = HashMap<String, Group>;
 
 /// Returns the name of the paused group that contains a monitor, at any depth.
 fn paused_group<'g>(parent: Option<&str>, groups: &'g Groups) -> Option<&'g str> {

@@ -86,6 +86,8 @@ fn placeholders_match_in_any_case_and_place() {
         assert!(text.contains(expected), "{condition}: {text}");
         assert_eq!(text.matches("comparator").count(), 1, "{condition}: {text}");
     }
+    let (text, _) = conditions("url: https://example.com", &["0 < len([BODY])"]);
+    assert!(text.contains("comparator: not_empty"), "{text}");
     let (text, _) = conditions("url: https://example.com", &["[STATUS] == has(1)"]);
     assert!(!text.contains("comparator"), "{text}");
 }

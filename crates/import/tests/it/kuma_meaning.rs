@@ -130,7 +130,7 @@ fn inner_rows_lose_nothing_silently() {
 }
 
 #[test]
-fn log_beside_the_target_of_a_link_is_read() {
+fn log_of_a_linked_database_is_read() {
     let folder = tempdir().unwrap();
     let path = unpacked("kuma-2.5.3.db.gz", folder.path(), "kuma.db");
     let writer = Connection::open(&path).unwrap();
