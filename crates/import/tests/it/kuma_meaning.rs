@@ -180,3 +180,18 @@ fn remedy_of_a_setting_fits_it() {
         assert!(preview.contains(expected), "{preview}");
     }
 }
+
+#[test]
+fn unused_token_of_ntfy_is_dropped() {
+    let config = json!({
+        "type": "ntfy", "ntfytopic": "acme", "ntfyaccesstoken": "tk_0", "ntfyAuthenticationMethod": "none",
+    });
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("backup.json");
+    let backup =
+        json!({ "notificationList": [{ "id": 1, "name": "One", "config": config.to_string() }] });
+    std::fs::write(&path, backup.to_string()).unwrap();
+    let (text, preview) = configuration(Peer::UptimeKuma, &path);
+    assert!(!text.contains("token:"), "{text}");
+    assert!(preview.contains("a token that is not sent -> no token"), "{preview}");
+}
