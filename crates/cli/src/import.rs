@@ -3,24 +3,17 @@
 
 mod live;
 
-use std::fs::{self, OpenOptions};
-use std::io::{BufWriter, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use import::{Import, Peer, SecretStyle};
+use import::{Destinations, Peer, SecretStyle};
 use server::boot;
 
 use crate::output;
 
-/// Mode of files with secrets: only their owner may read them.
-const SECRETS_MODE: u32 = 0o600;
-/// Mode of other files, before the umask.
-const FILE_MODE: u32 = 0o666;
 /// End of the help.
 const SOURCES: &str = "\
 Sources:
@@ -75,54 +68,24 @@ fn peers() -> impl TypedValueParser<Value = Peer> {
 
 /// Imports a source. Fails without writing anything if it cannot be read.
 pub(crate) async fn run(args: &ImportArgs) -> Result<ExitCode> {
-    let files = [&args.output, &args.secrets, &args.history];
-    for path in files.into_iter().flatten().filter(|_| !args.force) {
-        if path.exists() {
-            bail!("`{}` already exists; choose another file, or add `--force`", path.display());
-        }
-    }
+    let destinations = Destinations {
+        output: args.output.clone(),
+        secrets: args.secrets.clone(),
+        history: args.history.clone(),
+        force: args.force,
+    };
+    destinations.check(args.peer, args.source.as_deref())?;
     let import = match &args.source {
         Some(source) => import::read(args.peer, source, &boot::variable)?,
         None => live::read(args.peer, &args.live).await?,
     };
     let style = if args.with_secrets { SecretStyle::Inline } else { SecretStyle::Named };
     let written = import.write(style);
-    if let Some(path) = &args.secrets {
-        write(path, SECRETS_MODE, &written.secrets)?;
+    let totals = destinations.write(&import, &written, style)?;
+    if args.output.is_none() {
+        output::print_text(&written.text);
     }
-    if let Some(path) = &args.history {
-        write_history(&import, path, args.json)?;
-    }
-    let mode = if args.with_secrets { SECRETS_MODE } else { FILE_MODE };
-    match &args.output {
-        Some(path) => write(path, mode, &written.text)?,
-        None => output::print_text(&written.text),
-    }
-    let preview = if args.json {
-        serde_json::to_string(&written.preview).context("writing the preview")?
-    } else {
-        written.preview.to_text()
-    };
-    output::print_stderr(preview.trim_end());
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Writes a file at once: a reader never sees half of it.
-fn write(path: &Path, mode: u32, text: &str) -> Result<()> {
-    let part = part_of(path);
-    let mut file = create(&part, mode)?;
-    file.write_all(text.as_bytes())
-        .and_then(|()| file.sync_all())
-        .and_then(|()| fs::rename(&part, path))
-        .with_context(|| format!("writing `{}`", path.display()))
-}
-
-fn write_history(import: &Import, path: &Path, json: bool) -> Result<()> {
-    let part = part_of(path);
-    let mut file = BufWriter::new(create(&part, FILE_MODE)?);
-    let totals = import.write_history(&mut file)?;
-    fs::rename(&part, path).with_context(|| format!("writing `{}`", path.display()))?;
-    if !json {
+    if let (Some(totals), Some(path), false) = (totals, &args.history, args.json) {
         output::print_stderr(&format!(
             "history: {} results and {} incidents in `{}`, {} rows skipped; the service cannot take them yet",
             totals.results,
@@ -131,19 +94,11 @@ fn write_history(import: &Import, path: &Path, json: bool) -> Result<()> {
             totals.skipped,
         ));
     }
-    Ok(())
-}
-
-/// Returns the path of an unfinished file.
-fn part_of(path: &Path) -> PathBuf {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    part.into()
-}
-
-fn create(path: &Path, mode: u32) -> Result<fs::File> {
-    // An old unfinished file may have another mode.
-    let _ = fs::remove_file(path);
-    let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
-    file.with_context(|| format!("creating `{}`", path.display()))
+    let preview = if args.json {
+        serde_json::to_string(&written.preview).context("writing the preview")?
+    } else {
+        written.preview.to_text()
+    };
+    output::print_stderr(preview.trim_end());
+    Ok(ExitCode::SUCCESS)
 }

@@ -63,13 +63,16 @@ pub(crate) struct Assembly {
     pages: Vec<(PagePart, usize)>,
     entries: Vec<Entry>,
     taken: Keys,
+    slugs: Keys,
     pub(crate) secrets: Secrets,
 }
 
 impl Assembly {
     /// Adds a monitor. `id` identifies it in the source.
     pub(crate) fn monitor(&mut self, id: &str, draft: MonitorDraft, mut entry: Entry) {
-        if let Some(draft) = repair::monitor(draft, &mut entry) {
+        if let Some(draft) = repair::monitor(draft, &mut entry)
+            && !entry.is_refused
+        {
             let name = draft.name.clone().unwrap_or_default();
             let key = self.taken.take(&name, "monitor");
             entry.imported_as(&key);
@@ -133,6 +136,7 @@ impl Assembly {
             .collect();
         for entry in &mut self.entries {
             entry.decide();
+            entry.replace(|text| self.secrets.hide_variables(text));
         }
         let monitor_keys = self.monitor_keys;
         let configuration =
@@ -166,7 +170,7 @@ impl Assembly {
         let entry = &mut self.entries[at];
         let title = part.draft.title.take().unwrap_or_default();
         let title = repair::name(&title, name_chars_max(&STATUS_PAGE, "title"), entry);
-        repair_slug(&mut part.draft, &title, entry);
+        repair_slug(&mut part.draft, &title, &mut self.slugs, entry);
         part.draft.description =
             part.draft.description.and_then(|text| repair::description(&text, entry));
         part.draft.title = Some(title.clone());
@@ -250,7 +254,7 @@ fn checked(draft: &ComponentDraft) -> ComponentDraft {
 }
 
 /// Makes a valid slug of the given one, or else of the title.
-fn repair_slug(draft: &mut PageDraft, title: &str, entry: &mut Entry) {
+fn repair_slug(draft: &mut PageDraft, title: &str, taken: &mut Keys, entry: &mut Entry) {
     let given = draft.slug.take().filter(|slug| !slug.is_empty());
     let raw = given.clone().unwrap_or_else(|| title.to_owned());
     let slug = if STATUS_PAGE.field("slug").shape.takes(&raw) {
@@ -258,6 +262,11 @@ fn repair_slug(draft: &mut PageDraft, title: &str, entry: &mut Entry) {
     } else {
         crate::text::slug(&raw, "status", SLUG_CHARS_MAX)
     };
+    let free = taken.claim(&slug);
+    if free != slug {
+        entry.change("slug", &slug, &free, "another page of the source has it");
+    }
+    let slug = free;
     if let Some(given) = given.filter(|given| *given != slug) {
         entry.change("slug", given, &slug, "a slug is words in lower case, joined by hyphens");
     }

@@ -5,7 +5,7 @@
 mod monitor;
 mod page;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::ImportError;
 use crate::assembly::Assembly;
@@ -27,11 +27,12 @@ type Objects = BTreeMap<String, Vec<Object>>;
 /// Reads saved answers.
 pub(crate) fn read(documents: Vec<Document>) -> Result<Reading, ImportError> {
     let mut objects = Objects::new();
+    let mut seen = HashSet::new();
     for document in documents {
         let data = Record::of(document.value.clone()).and_then(|mut answer| answer.take("data"));
         let is_empty =
             document.value.get("data").is_some_and(|data| *data == serde_json::json!([]));
-        let records = data.map(saved::records).unwrap_or_default();
+        let records = saved::records(&document, data.unwrap_or_default())?;
         if records.is_empty() && !is_empty {
             return Err(saved::unknown(&document, "`data` with monitors or status pages"));
         }
@@ -40,10 +41,9 @@ pub(crate) fn read(documents: Vec<Document>) -> Result<Reading, ImportError> {
                 return Err(saved::unknown(&document, "objects with `id` and `type`"));
             };
             let attributes = record.record("attributes").unwrap_or_default();
-            let known = objects.entry(kind).or_default();
             // Pages of a list overlap if objects were added meanwhile.
-            if known.iter().all(|object| object.id != id) {
-                known.push(Object { id, attributes });
+            if seen.insert((kind.clone(), id.clone())) {
+                objects.entry(kind).or_default().push(Object { id, attributes });
             }
         }
     }

@@ -30,6 +30,19 @@ pub(crate) fn incoming(kind: ProviderType, url: Option<String>) -> ChannelDraft 
     draft
 }
 
+/// Returns what people can do about a setting of a channel without a counterpart.
+pub(crate) fn remedy_of(setting: &str) -> &'static str {
+    let setting = setting.to_ascii_lowercase();
+    let names = |words: &[&str]| words.iter().any(|word| setting.contains(word));
+    if names(&["thread", "topic-id", "topicid"]) {
+        "messages go to the chat itself; choose a chat for them"
+    } else if names(&["serverurl", "api-url", "apiurl"]) {
+        "messages go to the vendor's own server; use a `webhook` channel for another one"
+    } else {
+        "Aloft writes its own messages"
+    }
+}
+
 /// Creates the draft of an SMS channel.
 pub(crate) fn sms(phone_number: Option<String>) -> ChannelDraft {
     let mut draft = draft(ProviderType::Sms);

@@ -10,7 +10,13 @@ use rules::tables::{STATUS_PAGE, STATUS_PAGE_COMPONENT, STATUS_PAGE_COMPONENT_GR
 
 use crate::draft_node::{self, Writing, text};
 use crate::node::Node;
+use crate::preview::{Entry, ObjectKind};
 use crate::secrets::{SecretStyle, Secrets};
+
+/// Maximum number of resources that `aloft apply` takes (crate `configuration`).
+const APPLY_RESOURCES_MAX: usize = 10_000;
+/// Maximum size of a file that `aloft apply` takes.
+const APPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// A resource with its key.
 #[derive(Clone, Debug)]
@@ -46,6 +52,24 @@ impl PageConfiguration {
 }
 
 impl Configuration {
+    /// Notes that `aloft apply` does not take the file: it has too many resources or bytes.
+    pub(crate) fn excess(&self, text: &str) -> Option<Entry> {
+        let of_pages =
+            self.pages.iter().map(|page| 1 + page.value.groups.len() + page.value.components.len());
+        let count = self.monitors.len() + self.channels.len() + of_pages.sum::<usize>();
+        if count <= APPLY_RESOURCES_MAX && text.len() <= APPLY_BYTES_MAX {
+            return None;
+        }
+        let mut entry = Entry::new(ObjectKind::Setting, "the whole configuration");
+        let what = format!(
+            "{count} resources in {} bytes; `aloft apply` takes {APPLY_RESOURCES_MAX} in {} MiB",
+            text.len(),
+            APPLY_BYTES_MAX / 1024 / 1024,
+        );
+        entry.lose(what, "split the file into configurations with names of their own");
+        Some(entry)
+    }
+
     /// Returns the text of the file, without its heading. `secrets` gets those of the file.
     pub(crate) fn to_yaml(&self, name: &str, style: SecretStyle, secrets: &mut Secrets) -> String {
         let mut sections = vec![("name".to_owned(), Node::Text(name.to_owned()))];

@@ -4,10 +4,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rules::field::Shape;
 use rules::monitor::{
-    HeaderDraft, HttpDraft, MonitorDraft, StatusCodeAssertionDraft, TextAssertionDraft,
+    HeaderDraft, HttpDraft, MonitorDraft, RecordAssertionDraft, StatusCodeAssertionDraft,
+    TextAssertionDraft,
 };
 use rules::tables::{HTTP_MONITOR, RETRY_MAX, TIMEOUT_MS_MAX};
-use rules::{Method, NumberComparator, Periodicity, TextComparator};
+use rules::{Method, NumberComparator, Periodicity, RecordComparator, RecordKind, TextComparator};
 
 use crate::preview::Entry;
 
@@ -21,6 +22,12 @@ const ASSERTIONS_MAX: usize = 10;
 pub(crate) struct StatusRange {
     pub(crate) from: u16,
     pub(crate) to: u16,
+}
+
+impl StatusRange {
+    const fn contains(self, other: Self) -> bool {
+        self.from <= other.from && other.to <= self.to
+    }
 }
 
 /// Sets the period: the next longer one that exists.
@@ -97,6 +104,28 @@ pub(crate) fn body(http: &mut HttpDraft, comparator: TextComparator, target: imp
     });
 }
 
+/// Creates an assertion on MX records. Theirs are names; ours have the priority before the name, so
+/// names are looked for inside.
+pub(crate) fn mx_assertion(
+    comparator: RecordComparator,
+    name: &str,
+    entry: &mut Entry,
+) -> RecordAssertionDraft {
+    let inside = match comparator {
+        RecordComparator::Eq | RecordComparator::Contains => RecordComparator::Contains,
+        RecordComparator::Neq | RecordComparator::NotContains => RecordComparator::NotContains,
+    };
+    if inside != comparator {
+        let why = "MX records have their priority before the name";
+        entry.change("conditions", comparator, inside, why);
+    }
+    RecordAssertionDraft {
+        record: Some(RecordKind::Mx.to_string()),
+        target: Some(name.trim_end_matches('.').to_owned()),
+        comparator: Some(inside.to_string()),
+    }
+}
+
 /// Adds an assertion on the status code.
 pub(crate) fn status(http: &mut HttpDraft, comparator: NumberComparator, code: u16) {
     http.status_code_assertions.push(StatusCodeAssertionDraft {
@@ -114,9 +143,21 @@ pub(crate) fn statuses(
     entry: &mut Entry,
 ) {
     let ranges = joined(accepted);
+    let outside = accepted.iter().filter(|range| !STATUS_CODES.contains(**range));
+    let outside: Vec<String> = outside.map(ToString::to_string).collect();
+    if !outside.is_empty() {
+        let what = format!("the status codes {} beyond {STATUS_CODES}", outside.join(", "));
+        let remedy = "accept a status code that HTTP defines";
+        if ranges.is_empty() {
+            entry.refuse(what, remedy);
+        } else {
+            entry.lose(what, remedy);
+        }
+    }
     let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return };
     let whole = StatusRange { from: first.from, to: last.to };
-    if ranges == [StatusRange { from: 200, to: 299 }] {
+    // Any assertion replaces the default range, so others need this one beside them.
+    if ranges == [StatusRange { from: 200, to: 299 }] && http.status_code_assertions.is_empty() {
         return;
     }
     let mut holes: Vec<u16> =
@@ -226,6 +267,22 @@ mod tests {
             period(&mut draft, "interval", seconds, &mut entry);
             assert_eq!(draft.periodicity.as_deref(), Some(expected), "{seconds}");
             assert_eq!(entry.changes.len(), changes, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn unknown_status_codes_are_noted_or_refused() {
+        for (accepted, losses, is_refused) in [
+            ("200-299", 0, false),
+            ("100-999", 1, false),
+            ("200-299,999", 1, false),
+            ("999", 1, true),
+            ("0,600-700", 1, true),
+        ] {
+            let ranges: Vec<StatusRange> = accepted.split(',').filter_map(status_range).collect();
+            let (mut http, mut entry) = (HttpDraft::default(), entry());
+            statuses(&mut http, "accepted", &ranges, &mut entry);
+            assert_eq!((entry.losses.len(), entry.is_refused), (losses, is_refused), "{accepted}");
         }
     }
 

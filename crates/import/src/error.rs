@@ -15,6 +15,9 @@ pub enum ImportError {
     /// A file is readable, but is not what the import needs.
     #[error("`{}` {problem}; {remedy}", path.display())]
     Unusable { path: PathBuf, problem: String, remedy: String },
+    /// The operating system refused to write a file.
+    #[error("failed to write `{}`: {source}", path.display())]
+    Write { path: PathBuf, source: io::Error },
     /// The history could not be written.
     #[error("failed to write the history: {0}")]
     History(#[source] io::Error),
@@ -28,6 +31,11 @@ impl ImportError {
         remedy: impl Into<String>,
     ) -> Self {
         Self::Unusable { path: path.to_owned(), problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// Creates the error of a file that cannot be written.
+    pub(crate) fn write(path: &Path, source: io::Error) -> Self {
+        Self::Write { path: path.to_owned(), source }
     }
 
     /// Creates the error of a file that cannot be read.

@@ -67,7 +67,11 @@ pub(crate) struct PastIncident {
 
 impl PastIncident {
     /// Creates an incident that lasted from its first update to the one that resolved it.
-    pub(crate) fn new(page: &str, title: String, updates: Vec<PastUpdate>) -> Self {
+    pub(crate) fn new(page: &str, title: String, mut updates: Vec<PastUpdate>) -> Self {
+        for update in &mut updates {
+            update.at = update.at.take().map(in_utc);
+        }
+        updates.sort_by_key(|update| update.at.as_deref().and_then(parsed));
         let ends = ["resolved", "completed", "postmortem"];
         let is_end = |update: &&PastUpdate| {
             update.status.as_deref().is_some_and(|word| ends.contains(&word))
@@ -80,6 +84,16 @@ impl PastIncident {
             updates,
         }
     }
+}
+
+/// Returns a time as RFC 3339 in UTC. A text that is not a time stays as it is.
+pub(crate) fn in_utc(text: String) -> String {
+    parsed(&text).map_or(text, |at| at.to_string())
+}
+
+/// Returns the moment of a time with an offset.
+pub(crate) fn parsed(text: &str) -> Option<jiff::Timestamp> {
+    text.parse().ok()
 }
 
 /// An update of an incident.

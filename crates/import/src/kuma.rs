@@ -38,6 +38,8 @@ struct Rows {
     page_monitors: Vec<Record>,
     domains: Vec<Record>,
     maintenance: Vec<Record>,
+    /// Monitors and pages of each maintenance, in words.
+    maintained: HashMap<String, Vec<String>>,
     incidents: Vec<Record>,
     /// Numbers of objects that people create again by hand, with their kind.
     counts: Vec<(&'static str, u64)>,

@@ -11,13 +11,14 @@
 //! - Peers: `peer` lists them, and `source` selects one of `kuma`, `gatus`, `openstatus`, `better_stack`,
 //!   `uptimerobot` and `statuspage`.
 //! - `live` reads interfaces request by request.
-//! - `history` writes past results and incidents. `error` has the reasons for a failure.
+//! - `history` writes past results and incidents, `destination` all files. `error` has the reasons for a failure.
 
 mod assembly;
 mod better_stack;
 mod channel;
 mod configuration;
 mod convert;
+mod destination;
 mod draft_node;
 mod error;
 mod gatus;
@@ -40,6 +41,7 @@ mod text;
 mod uptimerobot;
 mod yaml;
 
+pub use destination::Destinations;
 pub use error::ImportError;
 pub use history::{HISTORY_VERSION, HistoryTotals};
 pub use live::{ApiRequest, Live, LiveService};

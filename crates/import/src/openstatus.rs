@@ -5,6 +5,8 @@ mod channel;
 mod monitor;
 mod page;
 
+use std::collections::HashSet;
+
 use crate::ImportError;
 use crate::assembly::Assembly;
 use crate::history::History;
@@ -41,10 +43,10 @@ pub(crate) fn read(documents: Vec<Document>) -> Result<Reading, ImportError> {
         monitor::import(kind, record, &mut assembly);
     }
     let known: Vec<String> = answers.notifications.iter().filter_map(id_of).collect();
-    for record in answers.notifications {
+    for record in saved::unique(answers.notifications) {
         channel::import(record, &mut assembly);
     }
-    for record in answers.summaries {
+    for record in saved::unique(answers.summaries) {
         incomplete(
             record,
             &known,
@@ -55,10 +57,14 @@ pub(crate) fn read(documents: Vec<Document>) -> Result<Reading, ImportError> {
     }
     let known: Vec<String> = answers.pages.iter().filter_map(page::PageContent::id).collect();
     let mut incidents = Vec::new();
+    let mut seen = HashSet::new();
     for content in answers.pages {
+        if content.id().is_some_and(|id| !seen.insert(id)) {
+            continue;
+        }
         incidents.extend(page::import(content, &mut assembly));
     }
-    for record in answers.page_summaries {
+    for record in saved::unique(answers.page_summaries) {
         incomplete(
             record,
             &known,
@@ -67,7 +73,7 @@ pub(crate) fn read(documents: Vec<Document>) -> Result<Reading, ImportError> {
             &mut assembly,
         );
     }
-    for record in answers.maintenances {
+    for record in saved::unique(answers.maintenances) {
         page::note_maintenance(record, &mut assembly);
     }
     Ok(Reading { assembly, history: History::Incidents(incidents) })

@@ -78,6 +78,9 @@ pub struct Entry {
     pub losses: Vec<Loss>,
     /// Fields of the source that the import does not know.
     pub unknown_fields: Vec<String>,
+    /// Whether the import would mean something else than the source.
+    #[serde(skip)]
+    pub(crate) is_refused: bool,
 }
 
 /// All objects of a source, in its order.
@@ -124,7 +127,14 @@ impl Entry {
             changes: Vec::new(),
             losses: Vec::new(),
             unknown_fields: Vec::new(),
+            is_refused: false,
         }
+    }
+
+    /// Notes a setting without which the object would mean something else. It is not imported.
+    pub(crate) fn refuse(&mut self, what: impl AsRef<str>, remedy: impl Into<String>) {
+        self.is_refused = true;
+        self.lose(what, remedy);
     }
 
     /// Notes a value that differs from the source.
@@ -166,9 +176,22 @@ impl Entry {
         self.keys.push(key.to_owned());
     }
 
+    /// Replaces texts of the source that the preview must not show.
+    pub(crate) fn replace(&mut self, with: impl Fn(&mut String)) {
+        with(&mut self.name);
+        for Change { field, before, after, why } in &mut self.changes {
+            [field, before, after, why].into_iter().for_each(&with);
+        }
+        for Loss { what, remedy } in &mut self.losses {
+            [what, remedy].into_iter().for_each(&with);
+        }
+        self.unknown_fields.iter_mut().for_each(&with);
+    }
+
     /// Decides the outcome, once all is noted.
     pub(crate) fn decide(&mut self) {
-        let is_same = self.changes.is_empty() && self.losses.is_empty();
+        let is_same =
+            self.changes.is_empty() && self.losses.is_empty() && self.unknown_fields.is_empty();
         self.outcome = match (self.keys.is_empty(), is_same) {
             // Its monitors have it as a tag.
             (true, _) if self.kind == ObjectKind::Group => Outcome::Changed,

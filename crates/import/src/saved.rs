@@ -1,6 +1,7 @@
 //! Saved answers of an interface: a file or a folder of files with JSON. A file may hold several answers
 //! one after the other, as `curl … >>file` writes them.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,9 @@ use crate::{ImportError, json};
 /// Maximum number of files (ours).
 const FILES_MAX: usize = 10_000;
 
+/// Maximum size of all files (ours).
+const BYTES_MAX: usize = 256 * 1024 * 1024;
+
 /// An answer and its file.
 pub(crate) struct Document {
     pub(crate) path: PathBuf,
@@ -21,8 +25,14 @@ pub(crate) struct Document {
 /// Reads a file, or all files of a folder that end in `.json`, in the order of their names.
 pub(crate) fn read(path: &Path) -> Result<Vec<Document>, ImportError> {
     let mut documents = Vec::new();
+    let mut bytes = 0_usize;
     for file in files(path)? {
         let text = json::read_text(&file)?;
+        bytes += text.len();
+        if bytes > BYTES_MAX {
+            let problem = format!("has more than {} MiB in its files", BYTES_MAX / 1024 / 1024);
+            return Err(ImportError::unusable(path, problem, "import its parts one by one"));
+        }
         let answers = Deserializer::from_str(&text).into_iter::<Value>();
         let before = documents.len();
         for answer in answers {
@@ -75,11 +85,25 @@ pub(crate) fn unknown(document: &Document, expected: &str) -> ImportError {
     )
 }
 
-/// Returns the objects in a list.
-pub(crate) fn records(value: Value) -> Vec<Record> {
-    match value {
-        Value::Array(items) => items.into_iter().filter_map(Record::of).collect(),
-        other @ Value::Object(_) => Record::of(other).into_iter().collect(),
+/// Returns the objects, each identifier once: pages of lists overlap, and some answers repeat objects.
+pub(crate) fn unique(records: Vec<Record>) -> Vec<Record> {
+    let mut seen = HashSet::new();
+    let is_new = |record: &Record| record.clone().id("id").is_none_or(|id| seen.insert(id));
+    records.into_iter().filter(is_new).collect()
+}
+
+/// Returns the objects in a list, or the one object. Fails for an item that is not an object.
+pub(crate) fn records(document: &Document, value: Value) -> Result<Vec<Record>, ImportError> {
+    let items = match value {
+        Value::Array(items) => items,
+        other @ Value::Object(_) => vec![other],
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
-    }
+    };
+    let record = |(number, item): (usize, Value)| {
+        Record::of(item).ok_or_else(|| {
+            let problem = format!("has an item that is not an object, at place {}", number + 1);
+            ImportError::unusable(&document.path, problem, "save the answer again")
+        })
+    };
+    items.into_iter().enumerate().map(record).collect()
 }

@@ -1,26 +1,18 @@
 //! Secrets of a configuration: which texts are secrets, and the names of the environment variables
 //! that replace them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use rules::field::{Field, Redaction, Shape};
+use serde_json::Value;
 
+/// Shortest value of a variable that the preview hides. A shorter one could be part of any word.
+const HIDDEN_BYTES_MIN: usize = 4;
 /// Words in names of headers, parameters and bodies whose values are secrets.
-const SECRET_WORDS: [&str; 12] = [
-    "apikey",
-    "api-key",
-    "api_key",
-    "auth",
-    "bearer",
-    "cookie",
-    "credential",
-    "passwd",
-    "password",
-    "secret",
-    "signature",
-    "token",
-];
+const SECRET_WORDS: [&str; 10] =
+    ["auth", "bearer", "cookie", "credential", "key", "pass", "pwd", "secret", "sig", "token"];
 /// Headers whose values are never secrets. The values of all others may be.
 const PLAIN_HEADERS: [&str; 12] = [
     "accept",
@@ -61,6 +53,10 @@ pub(crate) struct Secrets {
     names: BTreeSet<String>,
     /// Variables that the source itself names, by their value.
     references: HashMap<String, NamedSecret>,
+    /// Texts in which the source expands a variable, each with the value of the variable.
+    expanded: Vec<(String, String)>,
+    /// Values of variables of the source with their names, the longest value first.
+    variables: BTreeMap<(Reverse<usize>, String), String>,
 }
 
 impl std::fmt::Debug for NamedSecret {
@@ -74,7 +70,45 @@ impl Secrets {
     /// will do the same. `is_set` tells whether `text` is its value, and not a placeholder.
     pub(crate) fn refer(&mut self, name: &str, text: &str, is_set: bool) {
         let value = is_set.then(|| text.to_owned());
+        if is_set {
+            self.hide_value(text, name);
+        }
         self.references.insert(text.to_owned(), NamedSecret { name: name.to_owned(), value });
+    }
+
+    /// Remembers that `whole` has the value of the variable `name` in it. The configuration reads the
+    /// whole text, and every part of it that has the value, from a variable of its own.
+    pub(crate) fn refer_in(&mut self, whole: &str, name: &str, value: &str) {
+        if value.is_empty() {
+            return;
+        }
+        self.expanded.push((whole.to_owned(), value.to_owned()));
+        self.hide_value(value, name);
+    }
+
+    fn hide_value(&mut self, value: &str, name: &str) {
+        self.variables.insert((Reverse(value.len()), value.to_owned()), name.to_owned());
+    }
+
+    fn is_expanded(&self, text: &str) -> bool {
+        self.expanded.iter().any(|(whole, value)| {
+            let in_json = Value::from(whole.as_str()).to_string();
+            let is_related = || {
+                whole.contains(text)
+                    || text.contains(whole)
+                    || text.contains(in_json.trim_matches('"'))
+            };
+            text.contains(value) && is_related()
+        })
+    }
+
+    /// Replaces values of the source's variables by their names.
+    pub(crate) fn hide_variables(&self, text: &mut String) {
+        for ((_, value), name) in &self.variables {
+            if value.len() >= HIDDEN_BYTES_MIN && text.contains(value) {
+                *text = text.replace(value, &format!("${{{name}}}"));
+            }
+        }
     }
 
     /// Returns the variable that replaces `text` in the field at `path`, or `None` if it is not a secret.
@@ -97,14 +131,16 @@ impl Secrets {
             }
             return Some(known.name);
         }
-        if style == SecretStyle::Inline || !is_secret(field, label, text) {
+        let is_secret = is_secret(field, label, text) || self.is_expanded(text);
+        if style == SecretStyle::Inline || !is_secret {
             return None;
         }
         let label = if label.is_empty() { field.name } else { label };
         let base = variable(&format!("{path}_{label}"));
         let mut name = base.clone();
         let mut number = 1_usize;
-        while !self.names.insert(name.clone()) {
+        let named = |name: &str| self.references.values().any(|known| known.name == name);
+        while named(&name) || !self.names.insert(name.clone()) {
             number += 1;
             name = format!("{base}_{number}");
         }
@@ -209,11 +245,26 @@ mod tests {
             (url, "", "https://example.com/a?b=c", false),
             (url, "", "https://ada:pw@example.com/", true),
             (url, "", "https://example.com/?access_token=x", true),
+            (url, "", "https://example.com/?sv=1&sig=x", true),
+            (url, "", "https://example.com/?key=x", true),
+            (HTTP_MONITOR.field("body"), "", "user=a&pwd=b", true),
             (HTTP_MONITOR.field("body"), "", "{\"ping\":1}", false),
             (HTTP_MONITOR.field("body"), "", "{\"password\":1}", true),
         ] {
             assert_eq!(is_secret(field, label, text), expected, "{} {text}", field.name);
         }
+    }
+
+    #[test]
+    fn generated_name_differs_from_named_ones() {
+        let mut secrets = Secrets::default();
+        let field = &NOTIFICATION.block("slack").fields[0];
+        secrets.refer("CHANNEL_A_WEBHOOK_URL", "https://named.example/", true);
+        let style = SecretStyle::Named;
+        let other = secrets.name_for(style, field, "channel_a", "", "https://other.example/");
+        assert_eq!(other.as_deref(), Some("CHANNEL_A_WEBHOOK_URL_2"));
+        let named = secrets.name_for(style, field, "channel_b", "", "https://named.example/");
+        assert_eq!(named.as_deref(), Some("CHANNEL_A_WEBHOOK_URL"));
     }
 
     #[test]

@@ -85,7 +85,9 @@ impl Import {
         let body = self.configuration.to_yaml(self.peer.word(), style, &mut secrets);
         let names = secrets.names();
         let text = format!("{}{body}", heading(self.peer.title(), &names));
-        let preview = Preview { objects: self.entries.clone(), secrets: names };
+        let mut objects = self.entries.clone();
+        objects.extend(self.configuration.excess(&text));
+        let preview = Preview { objects, secrets: names };
         Written { text, secrets: secrets.to_lines(), preview }
     }
 

@@ -18,8 +18,9 @@ use part::Part;
 pub(crate) fn read(documents: Vec<Document>) -> Result<Reading, ImportError> {
     let mut contents: Vec<StatuspageParts> = Vec::new();
     for document in documents {
-        let mut parts = Part::all_of(&document.value);
-        if parts.is_empty() && document.value != serde_json::json!([]) {
+        let mut parts = Part::all_of(&document)?;
+        let is_unknown = parts.iter().all(|part| matches!(part, Part::Unknown(_)));
+        if is_unknown && document.value != serde_json::json!([]) {
             return Err(saved::unknown(&document, "page, components, incidents or subscribers"));
         }
         // A page comes before its parts.

@@ -1,6 +1,6 @@
 //! Texts of a source as they may appear in a configuration: names in one line, and keys.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Maximum length of a key, in characters (the format of configurations).
 const KEY_CHARS_MAX: usize = 63;
@@ -50,20 +50,30 @@ pub(crate) fn slug(name: &str, fallback: &str, max: usize) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     taken: HashSet<String>,
+    /// Last number of each base.
+    numbers: HashMap<String, usize>,
 }
 
 impl Keys {
     /// Returns a free key made of the name. The second object of a name gets the suffix `-2`, so the
     /// same source always gets the same keys.
     pub(crate) fn take(&mut self, name: &str, fallback: &str) -> String {
-        let base = slug(name, fallback, KEY_CHARS_MAX - SUFFIX_CHARS);
-        let mut key = base.clone();
-        let mut number = 1_usize;
-        while !self.taken.insert(key.clone()) {
-            number += 1;
-            key = format!("{base}-{number}");
+        self.claim(&slug(name, fallback, KEY_CHARS_MAX - SUFFIX_CHARS))
+    }
+
+    /// Returns `base` if it is free, or else with a suffix.
+    pub(crate) fn claim(&mut self, base: &str) -> String {
+        if self.taken.insert(base.to_owned()) {
+            return base.to_owned();
         }
-        key
+        let number = self.numbers.entry(base.to_owned()).or_insert(1);
+        loop {
+            *number += 1;
+            let key = format!("{base}-{number}");
+            if self.taken.insert(key.clone()) {
+                return key;
+            }
+        }
     }
 }
 

@@ -5,6 +5,8 @@
 mod contact;
 mod monitor;
 
+use std::collections::HashMap;
+
 use rules::status_page::PageDraft;
 
 use crate::ImportError;
@@ -51,17 +53,23 @@ pub(crate) fn read(documents: Vec<Document>) -> Result<Reading, ImportError> {
     for record in monitors {
         monitor::import(record, &mut links, &mut assembly);
     }
-    for record in contacts {
+    for record in saved::unique(contacts) {
         contact::import(record, &links, &mut assembly);
     }
-    for record in pages {
+    for record in saved::unique(pages) {
         page(record, &links, &mut assembly);
     }
-    for mut record in windows {
+    for mut record in saved::unique(windows) {
         let name = record.text("friendly_name").unwrap_or_default();
         let mut entry = Entry::new(ObjectKind::Maintenance, &name);
         let remedy = "plan it with `aloft maintenance plan`; it takes an RRULE";
-        entry.lose("maintenance windows", remedy);
+        record.ignore(&["id"]);
+        let fields = record.names().into_iter().map(|field| {
+            let value = record.text(&field).unwrap_or_default();
+            format!("{field} {value}")
+        });
+        let fields: Vec<String> = fields.collect();
+        entry.lose(format!("a maintenance window: {}", fields.join(", ")), remedy);
         assembly.note(entry);
     }
     Ok(Reading { assembly, history: History::Incidents(Vec::new()) })
@@ -84,8 +92,10 @@ fn page(mut record: Record, links: &Links, assembly: &mut Assembly) {
         }
         Some(_) | None => links.names.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>(),
     };
+    let names: HashMap<&String, &String> =
+        links.names.iter().map(|(id, name)| (id, name)).collect();
     let components = chosen.into_iter().map(|id| ComponentPart {
-        name: links.names.iter().find(|(known, _)| *known == id).map(|(_, name)| name.clone()),
+        name: names.get(&id).map(|name| (*name).clone()),
         monitor: Some(id),
         ..ComponentPart::default()
     });

@@ -14,6 +14,8 @@ use crate::ImportError;
 const DEPTH_MAX: usize = 64;
 /// Maximum number of values in a file, each alias counted with its content (ours).
 const VALUES_MAX: usize = 1_000_000;
+/// Bytes of text that count as another value, so that the bound also limits memory (ours).
+const TEXT_BYTES: usize = 64;
 /// Key of a mapping whose value is merged into it.
 const MERGE: &str = "<<";
 
@@ -76,10 +78,12 @@ impl Reader<'_> {
                 self.place(value, span)
             }
             Event::Scalar(text, style, anchor, tag) => {
-                self.count(1, span)?;
+                let size = size_of_text(&text);
+                self.count(size, span)?;
                 let value = Self::scalar(&text, style, tag.as_deref());
                 if anchor > 0 {
-                    self.anchors.insert(anchor, (value.clone(), 1));
+                    self.count(size, span)?;
+                    self.anchors.insert(anchor, (value.clone(), size));
                 }
                 self.place(value, span)
             }
@@ -126,6 +130,8 @@ impl Reader<'_> {
         };
         if anchor > 0 {
             let size = size_of(&value);
+            // The anchor keeps a copy.
+            self.count(size, span)?;
             self.anchors.insert(anchor, (value.clone(), size));
         }
         self.place(value, span)
@@ -191,25 +197,20 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the type of a plain scalar by the core schema.
+/// Returns the type of a plain scalar by the core schema. A number or boolean in another form than that
+/// of JSON stays a text, so that a telephone number or a version keeps all its characters.
 fn plain(text: &str) -> Value {
-    match text {
+    let typed = match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
-        "true" | "True" | "TRUE" => return Value::Bool(true),
-        "false" | "False" | "FALSE" => return Value::Bool(false),
-        _ => {}
-    }
-    let is_number = text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
-    if !is_number {
-        return Value::from(text);
-    }
-    if let Ok(number) = text.parse::<i64>() {
-        return Value::from(number);
-    }
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => Value::from(number),
-        Ok(_) | Err(_) => Value::from(text),
-    }
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        _ => match text.parse::<i64>() {
+            Ok(number) => Value::from(number),
+            Err(_) => Value::from(text.parse::<f64>().ok()),
+        },
+    };
+    let written = typed.to_string();
+    if written == text { typed } else { Value::from(text) }
 }
 
 fn key_of(value: &Value) -> Option<String> {
@@ -230,12 +231,21 @@ fn fields_of(value: Value) -> Vec<(String, Value)> {
     }
 }
 
+/// Returns the number of values, long texts counted several times.
 fn size_of(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(size_of).sum::<usize>(),
-        Value::Object(fields) => 1 + fields.values().map(size_of).sum::<usize>(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
+        Value::Object(fields) => {
+            let sizes = fields.iter().map(|(name, value)| size_of_text(name) + size_of(value));
+            1 + sizes.sum::<usize>()
+        }
+        Value::String(text) => size_of_text(text),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
     }
+}
+
+const fn size_of_text(text: &str) -> usize {
+    1 + text.len() / TEXT_BYTES
 }
 
 #[cfg(test)]
@@ -264,6 +274,27 @@ mod tests {
     }
 
     #[test]
+    fn plain_texts_keep_their_characters() {
+        let text = "[00112233, +491701234567, 1.10, 5.0, 1e5, 12345678901234567890123, True, .5, -0, 7, -1, 6.5, true]";
+        let expected = json!([
+            "00112233",
+            "+491701234567",
+            "1.10",
+            5.0,
+            "1e5",
+            "12345678901234567890123",
+            "True",
+            ".5",
+            "-0",
+            7,
+            -1,
+            6.5,
+            true
+        ]);
+        assert_eq!(read_text(text), Ok(expected));
+    }
+
+    #[test]
     fn errors_have_line_and_column() {
         for (text, expected) in [
             ("a: 1\na: 2", "`a.yaml`, line 2, column 4: the key `a` appears twice in its mapping"),
@@ -286,6 +317,9 @@ mod tests {
             writeln!(bomb, "a{level}: &a{level} [{aliases}]").unwrap();
         }
         assert!(read_text(&bomb).unwrap_err().contains("aliases included"));
+        let text = "x".repeat(1_000_000);
+        let long = format!("a: &a {text}\nb: [{}]", "*a, ".repeat(1_000));
+        assert!(read_text(&long).unwrap_err().contains("aliases included"));
     }
 
     #[test]

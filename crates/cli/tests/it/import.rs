@@ -49,6 +49,22 @@ fn import_writes_configuration_secrets_and_history() {
 }
 
 #[test]
+fn destination_of_another_file_is_refused() {
+    let home = Home::new();
+    fs::write(home.path().join("kuma.json"), BACKUP).unwrap();
+    for (more, expected) in [
+        (&["--output", "a", "--secrets", "./a"][..], "is the destination of two things"),
+        (&["--output", "kuma.json", "--force"], "`kuma.json` belongs to the source"),
+    ] {
+        let ran = home.run(&[&["import", "uptime-kuma", "kuma.json"], more].concat());
+        assert_eq!(ran.code, Some(1));
+        assert!(ran.err.contains(expected), "{}", ran.err);
+    }
+    assert_eq!(fs::read_to_string(home.path().join("kuma.json")).unwrap(), BACKUP);
+    assert!(!home.path().join("a").exists());
+}
+
+#[test]
 fn inline_secrets_are_printed_on_request() {
     let home = Home::new();
     fs::write(home.path().join("kuma.json"), BACKUP).unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rules::monitor::{CheckDraft, DnsDraft, HttpDraft, MonitorDraft, TcpDraft};
+use rules::monitor::{CheckDraft, HttpDraft, MonitorDraft, TcpDraft};
 use rules::{Region, TextComparator};
 
 use super::Object;
@@ -52,14 +52,11 @@ pub(super) fn import(object: Object, groups: &HashMap<String, String>, assembly:
             let port = record.text("port").unwrap_or_default();
             CheckDraft::Tcp(TcpDraft { uri: Some(convert::host_port(&url, port)) })
         }
-        "dns" => {
-            let why = "probes have name servers";
-            entry.change("url", &url, "the name server of the probe", why);
-            CheckDraft::Dns(DnsDraft { uri: record.text("request_body"), ..DnsDraft::default() })
-        }
         other => {
             let remedy = match other {
                 "ping" => "check a port of the host with a TCP monitor",
+                // It checks the name server in `url`, and not the records of a name.
+                "dns" => "check port 53 of the name server with a TCP monitor",
                 "playwright" => "check the page with an HTTP monitor and body assertions",
                 _ => "check its port with a TCP monitor",
             };
@@ -107,6 +104,8 @@ fn http(record: &mut Record, kind: &str, url: String, entry: &mut Entry) -> Http
     for mut header in record.records("request_headers") {
         let (key, value) = (header.text("name"), header.text("value"));
         convert::header(&mut http, key.unwrap_or_default(), value.unwrap_or_default());
+        header.ignore(&["id"]);
+        entry.close(header);
     }
     http.body = record.text("request_body");
     http.follow_redirects = record.flag("follow_redirects").filter(|follows| !follows);
@@ -116,10 +115,14 @@ fn http(record: &mut Record, kind: &str, url: String, entry: &mut Entry) -> Http
     }
     let codes = record.list("expected_status_codes");
     if kind == "expected_status_code" {
-        let codes = codes.iter().filter_map(serde_json::Value::as_u64);
-        let ranges = codes.filter_map(|code| u16::try_from(code).ok());
-        let ranges: Vec<StatusRange> =
-            ranges.map(|code| StatusRange { from: code, to: code }).collect();
+        let mut ranges: Vec<StatusRange> = Vec::new();
+        for code in &codes {
+            let written = code.as_str().map_or_else(|| code.to_string(), str::to_owned);
+            match convert::status_range(&written) {
+                Some(range) => ranges.push(range),
+                None => entry.lose(format!("the status code `{written}`"), "add an assertion"),
+            }
+        }
         convert::statuses(&mut http, "expected_status_codes", &ranges, entry);
     }
     if let Some(keyword) = record.text("required_keyword") {

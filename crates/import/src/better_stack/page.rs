@@ -5,7 +5,7 @@ use rules::status_page::PageDraft;
 
 use super::{Object, Objects, take};
 use crate::assembly::{Assembly, ComponentPart, GroupPart, PagePart};
-use crate::history::{PastImpact, PastIncident, PastUpdate};
+use crate::history::{PastImpact, PastIncident, PastUpdate, in_utc};
 use crate::page::{note_incidents, password_from_environment};
 use crate::preview::{Entry, ObjectKind};
 use crate::record::Record;
@@ -26,6 +26,21 @@ const WITHOUT_MEANING: [&str; 14] = [
     "published",
     "status_page_group_id",
     "hide_from_search_engines",
+];
+
+/// Fields of sections and resources that are computed, or that say how history is drawn.
+const OF_RESOURCES: [&str; 11] = [
+    "id",
+    "created_at",
+    "updated_at",
+    "position",
+    "status_page_id",
+    "status_page_section_id",
+    "history",
+    "widget_type",
+    "availability",
+    "status",
+    "status_history",
 ];
 
 /// Imports all pages. Returns their reports, and the incidents of monitors.
@@ -89,6 +104,8 @@ fn import(
             let position = attributes.integer("position").unwrap_or(0);
             let name = attributes.text("name").unwrap_or_default();
             groups.push((position, GroupPart { id: section.id.clone(), name }));
+            attributes.ignore(&OF_RESOURCES);
+            entry.close(attributes);
         }
     }
     groups.sort_by_key(|(position, _)| *position);
@@ -101,7 +118,7 @@ fn import(
             let place = group.map_or(0, |(position, _)| *position);
             let order = (place, attributes.integer("position").unwrap_or(0));
             let group = group.map(|(_, group)| group.id.clone());
-            components.push((order, component(attributes, group)));
+            components.push((order, component(attributes, group, &mut entry)));
         }
     }
     components.sort_by_key(|(order, _)| *order);
@@ -110,14 +127,24 @@ fn import(
     assembly.page(PagePart { draft, groups, components }, entry);
 }
 
-fn component(mut resource: Record, group: Option<String>) -> ComponentPart {
-    let is_monitor = resource.text("resource_type").as_deref() == Some("Monitor");
-    ComponentPart {
+fn component(mut resource: Record, group: Option<String>, entry: &mut Entry) -> ComponentPart {
+    let kind = resource.text("resource_type").unwrap_or_default();
+    let is_monitor = kind == "Monitor";
+    let name = resource.text("public_name");
+    if !is_monitor {
+        let field = format!("component `{}`", name.as_deref().unwrap_or_default());
+        let why = "only monitors set the state of a component; this one shows reports only";
+        entry.change(&field, kind, "static", why);
+    }
+    let part = ComponentPart {
         monitor: resource.id("resource_id").filter(|_| is_monitor),
         group,
-        name: resource.text("public_name"),
+        name,
         description: resource.text("explanation"),
-    }
+    };
+    resource.ignore(&OF_RESOURCES);
+    entry.close(resource);
+    part
 }
 
 fn settings(
@@ -200,8 +227,8 @@ fn report_of(
         let (at, text) = (attributes.text("published_at"), attributes.text("message"));
         lines.push(PastUpdate { at, status: None, text: text.unwrap_or_default(), components });
     }
-    lines.sort_by(|one, other| one.at.cmp(&other.at));
-    PastIncident { started_at: from, resolved_at: to, ..PastIncident::new(page, title, lines) }
+    let [started_at, resolved_at] = [from, to].map(|at| at.map(in_utc));
+    PastIncident { started_at, resolved_at, ..PastIncident::new(page, title, lines) }
 }
 
 /// Returns an incident of a monitor, which belongs to no page.
@@ -216,5 +243,6 @@ fn incident_of(incident: Object) -> PastIncident {
         components: Vec::new(),
     };
     let incident = PastIncident::new("", title, vec![update]);
-    PastIncident { started_at: started, resolved_at: resolved, ..incident }
+    let [started_at, resolved_at] = [started, resolved].map(|at| at.map(in_utc));
+    PastIncident { started_at, resolved_at, ..incident }
 }

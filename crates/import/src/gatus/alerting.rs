@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{duration, provider};
 use crate::assembly::Assembly;
+use crate::channel;
 use crate::preview::{Entry, ObjectKind};
 use crate::record::Record;
 
@@ -13,12 +14,19 @@ const FAILURES_DEFAULT: i64 = 3;
 /// Successes in a row before a recovery, if none are set.
 const SUCCESSES_DEFAULT: i64 = 2;
 
+/// Owner of the settings of a receiver. A group and an endpoint may have the same name.
+#[derive(Clone, PartialEq, Eq)]
+enum Of {
+    Provider,
+    Group(String),
+    Endpoint(String),
+}
+
 /// A receiver of alerts with the endpoints that it serves.
 struct Receiver {
     /// Key in `alerting`, such as `slack`.
     kind: String,
-    /// Group or endpoint of an override.
-    of: Option<String>,
+    of: Of,
     settings: Map<String, Value>,
     monitors: Vec<String>,
     /// Whether an endpoint wants no message when it recovers.
@@ -30,6 +38,8 @@ struct Receiver {
 pub(super) struct Alerting {
     receivers: Vec<Receiver>,
     defaults: Vec<(String, Map<String, Value>)>,
+    /// Problems of the section.
+    wrong: Vec<String>,
 }
 
 impl Alerting {
@@ -43,18 +53,19 @@ impl Alerting {
                 alerting.defaults.push((kind.clone(), defaults));
             }
             let overrides = provider.records("overrides");
-            let settings = fields(provider);
+            let settings = fields(provider, &mut alerting.wrong);
             for mut group in overrides {
                 let name = group.text("group").unwrap_or_default();
-                let settings = overridden(&settings, fields(group));
-                alerting.add(&kind, Some(name), settings);
+                let settings = overridden(&settings, fields(group, &mut alerting.wrong));
+                alerting.add(&kind, Of::Group(name), settings);
             }
-            alerting.add(&kind, None, settings);
+            alerting.add(&kind, Of::Provider, settings);
         }
+        fields(section, &mut alerting.wrong);
         alerting
     }
 
-    fn add(&mut self, kind: &str, of: Option<String>, settings: Map<String, Value>) {
+    fn add(&mut self, kind: &str, of: Of, settings: Map<String, Value>) {
         self.receivers.push(Receiver {
             kind: kind.to_owned(),
             of,
@@ -75,7 +86,7 @@ impl Alerting {
     ) -> Option<i64> {
         let mut failures = None;
         for alert in record.records("alerts") {
-            let mut alert = self.with_defaults(alert);
+            let mut alert = self.with_defaults(alert, entry);
             let kind = alert.text("type").unwrap_or_default();
             if alert.flag("enabled") == Some(false) {
                 continue;
@@ -95,7 +106,8 @@ impl Alerting {
                     .lose("the description of an alert", "write it into the monitor's description");
             }
             let hides_recoveries = alert.flag("send-on-resolved") != Some(true);
-            let settings = alert.record("provider-override").map(fields);
+            let settings = alert.record("provider-override");
+            let settings = settings.map(|settings| fields(settings, &mut self.wrong));
             entry.close(alert);
             match self.receiver(&kind, group, name, settings) {
                 Some(receiver) => {
@@ -112,9 +124,13 @@ impl Alerting {
     }
 
     /// Fills the fields that an alert leaves to its provider.
-    fn with_defaults(&self, alert: Record) -> Record {
+    fn with_defaults(&self, alert: Record, entry: &mut Entry) -> Record {
         let kind = alert.peek("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let mut alert = fields(alert);
+        let mut wrong = Vec::new();
+        let mut alert = fields(alert, &mut wrong);
+        for problem in wrong {
+            entry.lose(problem, "correct the value in the source, and import again");
+        }
         let defaults = self.defaults.iter().find(|(of, _)| *of == kind);
         for (name, value) in defaults.into_iter().flat_map(|(_, defaults)| defaults) {
             alert.entry(name.clone()).or_insert_with(|| value.clone());
@@ -130,24 +146,32 @@ impl Alerting {
         name: &str,
         settings: Option<Map<String, Value>>,
     ) -> Option<&mut Receiver> {
-        let is_of = |receiver: &Receiver, of: Option<&str>| {
-            receiver.kind == kind && receiver.of.as_deref() == of
+        let at_of = |of: &Of| {
+            self.receivers.iter().position(|receiver| receiver.kind == kind && receiver.of == *of)
         };
-        let by_group =
-            self.receivers.iter().position(|receiver| group.is_some() && is_of(receiver, group));
-        let at = by_group
-            .or_else(|| self.receivers.iter().position(|receiver| is_of(receiver, None)))?;
+        let by_group = group.and_then(|group| at_of(&Of::Group(group.to_owned())));
+        let at = by_group.or_else(|| at_of(&Of::Provider))?;
         let Some(settings) = settings else { return self.receivers.get_mut(at) };
         let settings = overridden(&self.receivers[at].settings, settings);
-        self.add(kind, Some(name.to_owned()), settings);
+        self.add(kind, Of::Endpoint(name.to_owned()), settings);
         self.receivers.last_mut()
     }
 
     /// Imports all receivers as channels.
     pub(super) fn import(self, assembly: &mut Assembly) {
+        if !self.wrong.is_empty() {
+            let mut entry = Entry::new(ObjectKind::Setting, "alerting");
+            for problem in self.wrong {
+                entry.lose(problem, "correct the value in the source, and import again");
+            }
+            assembly.note(entry);
+        }
         for receiver in self.receivers {
             let Receiver { kind, of, settings, monitors, hides_recoveries } = receiver;
-            let name = of.map_or_else(|| kind.clone(), |of| format!("{kind} {of}"));
+            let name = match of {
+                Of::Provider => kind.clone(),
+                Of::Group(of) | Of::Endpoint(of) => format!("{kind} {of}"),
+            };
             let mut entry = Entry::new(ObjectKind::Channel, &name);
             let mut settings = Record::from(settings);
             let Some(mut drafts) = provider::drafts(&kind, &mut settings, &mut entry) else {
@@ -166,7 +190,7 @@ impl Alerting {
                 entry.change("send-on-resolved", false, true, why);
             }
             for setting in settings.names() {
-                entry.lose(format!("the setting `{setting}`"), "Aloft writes its own messages");
+                entry.lose(format!("the setting `{setting}`"), channel::remedy_of(&setting));
                 settings.take(&setting);
             }
             entry.close(settings);
@@ -175,10 +199,13 @@ impl Alerting {
     }
 }
 
-/// Returns all fields of an object.
-fn fields(mut record: Record) -> Map<String, Value> {
+/// Returns all fields of an object. `wrong` gets what was wrong with those that were read.
+fn fields(mut record: Record, wrong: &mut Vec<String>) -> Map<String, Value> {
     let names = record.names();
-    names.into_iter().filter_map(|name| Some((name.clone(), record.take(&name)?))).collect()
+    let fields =
+        names.into_iter().filter_map(|name| Some((name.clone(), record.take(&name)?))).collect();
+    wrong.extend(record.finish().1);
+    fields
 }
 
 fn overridden(base: &Map<String, Value>, with: Map<String, Value>) -> Map<String, Value> {

@@ -1,7 +1,7 @@
 //! Conditions of Gatus as assertions (`config/endpoint/condition.go`, `placeholder.go`).
 
 use rules::monitor::{CheckDraft, DnsDraft, HttpDraft, MonitorDraft, RecordAssertionDraft};
-use rules::{NumberComparator, RecordComparator, TextComparator};
+use rules::{NumberComparator, RecordComparator, RecordKind, TextComparator};
 
 use super::duration;
 use crate::convert::{self, StatusRange};
@@ -9,15 +9,20 @@ use crate::preview::Entry;
 
 /// Operators, in the order in which Gatus looks for them.
 const OPERATORS: [&str; 6] = [" == ", " != ", " <= ", " >= ", " > ", " < "];
+/// Smallest status code.
+const STATUS_MIN: u16 = 100;
 /// Remedy for a condition without a counterpart.
 const REMEDY: &str = "add assertions on the status code, a header, or a text of the body";
+/// Remedy for a condition that requires a failure.
+const REMEDY_INVERTED: &str = "assert the status code or the text that the service gives meanwhile";
 
 /// A condition in its parts.
 struct Condition<'a> {
     written: &'a str,
-    left: &'a str,
     operator: &'a str,
     right: &'a str,
+    /// The placeholder on the left, in upper case: Gatus compares it without case.
+    placeholder: String,
 }
 
 /// Adds the assertions of all conditions.
@@ -29,13 +34,13 @@ pub(super) fn import(
 ) {
     // Gatus knows no slow monitors.
     draft.degraded_at = Some(0);
-    let mut accepts_any_status = true;
+    let names_status = |written: &String| written.to_ascii_uppercase().contains("[STATUS]");
+    let accepts_any_status = !conditions.iter().any(names_status);
     for written in conditions {
         let Some(condition) = Condition::of(written) else {
             entry.lose(format!("the condition `{written}`"), REMEDY);
             continue;
         };
-        accepts_any_status &= condition.left != "[STATUS]";
         condition.import(record_type, draft, entry);
     }
     if let CheckDraft::Http(http) = &mut draft.check
@@ -52,17 +57,30 @@ impl<'a> Condition<'a> {
         OPERATORS.iter().find_map(|operator| {
             let (left, right) = written.split_once(operator)?;
             let (left, right, operator) = (left.trim(), right.trim(), operator.trim());
-            Some(Self { written, left, operator, right })
+            // Gatus accepts the placeholder on both sides.
+            let is_placeholder = |side: &str| side.starts_with('[') || side.starts_with("len(");
+            let is_swapped = is_placeholder(right) && !is_placeholder(left);
+            let (left, right, operator) = if is_swapped {
+                (right, left, mirrored(operator))
+            } else {
+                (left, right, operator)
+            };
+            Some(Self { written, operator, right, placeholder: left.to_ascii_uppercase() })
         })
     }
 
     fn import(&self, record_type: &str, draft: &mut MonitorDraft, entry: &mut Entry) {
-        match self.left {
-            "[CONNECTED]" if self.is("==", "true") => {}
+        match self.placeholder.as_str() {
+            "[CONNECTED]" if self.is("==", "true") || self.is("!=", "false") => {}
             "[DNS_RCODE]" if self.is("==", "NOERROR") => {}
+            _ if self.requires_failure() => {
+                entry.refuse(format!("the condition `{}`", self.written), REMEDY_INVERTED);
+            }
             "[RESPONSE_TIME]" => self.response_time(draft, entry),
-            "[STATUS]" | "[BODY]" | "len([BODY])" => match &mut draft.check {
-                CheckDraft::Http(http) if self.left == "[STATUS]" => self.status(http, entry),
+            "[STATUS]" | "[BODY]" | "LEN([BODY])" => match &mut draft.check {
+                CheckDraft::Http(http) if self.placeholder == "[STATUS]" => {
+                    self.status(http, entry);
+                }
                 CheckDraft::Http(http) => self.body(http, entry),
                 CheckDraft::Dns(dns) => self.record(record_type, dns, entry),
                 CheckDraft::Tcp(_) => self.lose(entry),
@@ -84,6 +102,22 @@ impl<'a> Condition<'a> {
 
     fn is(&self, operator: &str, right: &str) -> bool {
         self.operator == operator && self.right == right
+    }
+
+    /// Returns whether the condition holds only if the check fails: no connection, an error of DNS, or
+    /// the status 0 of a request without an answer.
+    fn requires_failure(&self) -> bool {
+        match self.placeholder.as_str() {
+            "[CONNECTED]" => self.is("==", "false") || self.is("!=", "true"),
+            "[DNS_RCODE]" => self.operator == "==" || self.is("!=", "NOERROR"),
+            "[STATUS]" => {
+                let is_low = self.right.parse::<u16>().is_ok_and(|code| {
+                    code < STATUS_MIN || (code == STATUS_MIN && self.operator == "<")
+                });
+                is_low && matches!(self.operator, "==" | "<" | "<=")
+            }
+            _ => false,
+        }
     }
 
     fn lose(&self, entry: &mut Entry) {
@@ -133,9 +167,13 @@ impl<'a> Condition<'a> {
     }
 
     fn body(&self, http: &mut HttpDraft, entry: &mut Entry) {
-        if self.left == "len([BODY])" {
+        if self.placeholder == "LEN([BODY])" {
             return match (self.operator, self.right) {
-                (">" | "!=", "0") => convert::body(http, TextComparator::NotEmpty, ""),
+                (">" | "!=", "0") | (">=", "1") => {
+                    let why = "a JSON list or object without values is text all the same";
+                    entry.change("conditions", self.written, "the body is not empty", why);
+                    convert::body(http, TextComparator::NotEmpty, "");
+                }
                 ("==", "0") => convert::body(http, TextComparator::Empty, ""),
                 _ => self.lose(entry),
             };
@@ -163,10 +201,14 @@ impl<'a> Condition<'a> {
             | TextComparator::Lt
             | TextComparator::Lte => None,
         };
-        let texts = if self.left == "[BODY]" { self.texts(entry) } else { None };
+        let texts = if self.placeholder == "[BODY]" { self.texts(entry) } else { None };
         let Some(texts) = texts else { return self.lose(entry) };
         for (text_comparator, target) in texts {
             match comparator(text_comparator) {
+                Some(comparator) if record_type == RecordKind::Mx.as_str() => {
+                    let assertion = convert::mx_assertion(comparator, &target, entry);
+                    dns.record_assertions.push(assertion);
+                }
                 Some(comparator) => dns.record_assertions.push(RecordAssertionDraft {
                     record: Some(record_type.to_owned()),
                     target: Some(target.trim_end_matches('.').to_owned()),
@@ -214,6 +256,17 @@ impl<'a> Condition<'a> {
             }
             (_, false) => None,
         }
+    }
+}
+
+/// Returns the operator for swapped sides.
+fn mirrored(operator: &str) -> &str {
+    match operator {
+        "<=" => ">=",
+        ">=" => "<=",
+        ">" => "<",
+        "<" => ">",
+        same => same,
     }
 }
 

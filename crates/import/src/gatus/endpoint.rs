@@ -62,11 +62,18 @@ pub(super) fn import(
         entry.change("failure-threshold", failures, format_args!("retry {retries}"), why);
         convert::retry(&mut draft, "failure-threshold", retries, &mut entry);
     }
-    if !record.list("maintenance-windows").is_empty() {
-        let remedy = "plan them with `aloft maintenance plan`";
-        entry.lose("maintenance windows", remedy);
+    for window in record.list("maintenance-windows") {
+        let remedy = "plan it with `aloft maintenance plan`; it takes an RRULE";
+        entry.lose(format!("the maintenance window {window}"), remedy);
     }
-    record.ignore(&["ui", "ssh"]);
+    for (field, remedy) in [
+        ("ui", "pages hide addresses and errors, and have their own design"),
+        ("ssh", "check the port with a TCP monitor"),
+    ] {
+        if record.take(field).is_some() {
+            entry.lose(format!("the setting `{field}`"), remedy);
+        }
+    }
     entry.close(record);
     assembly.monitor(&id, draft, entry);
     Some(Member { id, name, group })
@@ -105,10 +112,10 @@ fn check(record: &mut Record, record_type: &mut String, entry: &mut Entry) -> Op
                 }
                 _ => "check another port or page of the host",
             };
-            entry.lose(
-                format!("the address `{}`", url.split('?').next().unwrap_or_default()),
-                remedy,
-            );
+            // Without user, password and parameters.
+            let address = url.split('?').next().unwrap_or_default();
+            let host = address.rsplit(['@', '/']).next().unwrap_or_default();
+            entry.lose(format!("the address `{scheme}://{host}`"), remedy);
             None
         }
     }

@@ -10,6 +10,8 @@ use crate::{ImportError, json, yaml};
 
 /// Maximum number of files in a folder (ours).
 const FILES_MAX: usize = 1_000;
+/// Maximum size of all files (ours).
+const BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Maximum depth of folders (ours).
 const FOLDERS_MAX: usize = 16;
 
@@ -26,8 +28,14 @@ pub(super) fn read(path: &Path) -> Result<Value, ImportError> {
         files.push(path.to_owned());
     }
     let mut merged = Value::Null;
+    let mut bytes = 0_usize;
     for file in files {
         let text = variables::mark(&json::read_text(&file)?);
+        bytes += text.len();
+        if bytes > BYTES_MAX {
+            let problem = format!("has more than {} MiB in its files", BYTES_MAX / 1024 / 1024);
+            return Err(ImportError::unusable(path, problem, "import its parts one by one"));
+        }
         let value = yaml::read(&file, &text)?;
         merge(&file, &mut merged, value, "")?;
     }
@@ -38,13 +46,21 @@ pub(super) fn read(path: &Path) -> Result<Value, ImportError> {
 fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), ImportError> {
     let refused = |error| ImportError::read(folder, error);
     let entries: Result<Vec<_>, _> = fs::read_dir(folder).map_err(refused)?.collect();
-    let mut paths: Vec<PathBuf> =
-        entries.map_err(refused)?.into_iter().map(|entry| entry.path()).collect();
-    paths.sort();
-    for path in paths {
-        if path.is_dir() && depth < FOLDERS_MAX {
+    let mut entries = entries.map_err(refused)?;
+    // As Gatus does: Kubernetes keeps older files in folders such as `..data`, and links to them.
+    entries.retain(|entry| !entry.file_name().to_string_lossy().contains(".."));
+    entries.sort_by_key(fs::DirEntry::path);
+    for entry in entries {
+        let path = entry.path();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if depth >= FOLDERS_MAX {
+                let problem = format!("has more than {FOLDERS_MAX} levels of folders");
+                return Err(ImportError::unusable(folder, problem, "import its parts one by one"));
+            }
             collect(&path, depth + 1, files)?;
-        } else if path.extension().is_some_and(|end| end == "yaml" || end == "yml") {
+        } else if path.is_file()
+            && path.extension().is_some_and(|end| end == "yaml" || end == "yml")
+        {
             files.push(path);
         }
         if files.len() > FILES_MAX {

@@ -49,9 +49,23 @@ pub(super) fn import(mut config: Record, members: Vec<Member>, assembly: &mut As
             let name = record.text("name").or_else(|| record.text("message")).unwrap_or_default();
             let mut entry = Entry::new(kind, &name);
             entry.lose(what, remedy);
+            for mut endpoint in record.records("endpoints") {
+                let name = endpoint.text("name").unwrap_or_default();
+                let url = endpoint.text("url").unwrap_or_default();
+                let url = url.split('?').next().unwrap_or_default();
+                entry.lose(format!("the request `{name}` to {url}"), "check it with a monitor");
+            }
+            for field in record.names() {
+                entry.lose(format!("its field `{field}`"), "it has no counterpart alone");
+            }
             assembly.note(entry);
         }
     }
+    sections(config, assembly);
+}
+
+/// Notes the sections that are about the program.
+fn sections(mut config: Record, assembly: &mut Assembly) {
     for (section, kind, remedy) in [
         (
             "maintenance",
@@ -65,9 +79,13 @@ pub(super) fn import(mut config: Record, members: Vec<Member>, assembly: &mut As
         ),
         ("remote", ObjectKind::Setting, "import the configuration of the remote instance too"),
     ] {
-        if config.take(section).is_some() {
+        if let Some(content) = config.take(section) {
             let mut entry = Entry::new(kind, section);
             entry.lose(format!("the section `{section}`"), remedy);
+            let fields = Record::of(content).unwrap_or_default().names();
+            if !fields.is_empty() {
+                entry.lose(format!("its fields {}", fields.join(", ")), remedy);
+            }
             assembly.note(entry);
         }
     }

@@ -115,18 +115,25 @@ fn resolved(
         return value;
     }
     let mut expanded = String::new();
+    let mut values = Vec::new();
     for part in text.split(BEGIN) {
         let Some((name, after)) = part.split_once(END) else {
             expanded.push_str(part);
             continue;
         };
         match environment(name) {
-            Some(value) => expanded.push_str(&value),
+            Some(value) => {
+                expanded.push_str(&value);
+                values.push((name, value));
+            }
             None => {
                 unset.insert(name.to_owned());
             }
         }
         expanded.push_str(after);
+    }
+    for (name, value) in values {
+        assembly.secrets.refer_in(&expanded, name, &value);
     }
     expanded
 }

@@ -13,11 +13,10 @@ use crate::{ImportError, json};
 const RENAMED: [(&str, &str); 2] =
     [("accepted_statuscodes", "accepted_statuscodes_json"), ("proxyId", "proxy_id")];
 /// Fields that the interface computes.
-const COMPUTED: [&str; 8] = [
+const COMPUTED: [&str; 7] = [
     "pathName",
     "path",
     "childrenIDs",
-    "forceInactive",
     "maintenance",
     "includeSensitiveData",
     "screenshot",
@@ -42,8 +41,11 @@ pub(super) fn rows(path: &Path) -> Result<Rows, ImportError> {
         let id = monitor.peek("id").map(ToString::to_string).unwrap_or_default();
         let id = id.trim_matches('"').to_owned();
         rows.tags.insert(id.clone(), tags(&mut monitor));
-        if let Some(links) = monitor.record("notificationIDList") {
+        if let Some(mut links) = monitor.record("notificationIDList") {
             for notification in links.names() {
+                if links.flag(&notification) != Some(true) {
+                    continue;
+                }
                 rows.notified.entry(notification).or_default().push(id.clone());
             }
         }

@@ -58,7 +58,7 @@ pub(super) fn import(
     }
     for setting in config.names() {
         if is_chosen(&mut config, &setting) {
-            entry.lose(format!("the setting `{setting}`"), "Aloft writes its own messages");
+            entry.lose(format!("the setting `{setting}`"), channel::remedy_of(&setting));
         }
     }
     let monitors = notified.get(&id).cloned().unwrap_or_default();
@@ -153,7 +153,14 @@ fn ntfy(config: &mut Record, entry: &mut Entry) -> ChannelDraft {
     let mut draft = draft(ProviderType::Ntfy);
     let server_url = config.text("ntfyserverurl").filter(|url| url != "https://ntfy.sh");
     let method = config.text("ntfyAuthenticationMethod").unwrap_or_default();
-    let token = config.text("ntfyaccesstoken").filter(|_| method != "usernamePassword");
+    let token = config.text("ntfyaccesstoken");
+    // A setting of the form that was chosen before stays in the database.
+    let is_used = ["", "accessToken"].contains(&method.as_str());
+    if token.is_some() && !is_used {
+        let why = format!("the authentication is `{method}`");
+        entry.change("ntfyaccesstoken", "a token that is not sent", "no token", why);
+    }
+    let token = token.filter(|_| is_used);
     let has_password = config.take("ntfypassword").is_some();
     config.ignore(&["ntfyusername"]);
     if has_password && method == "usernamePassword" {

@@ -20,6 +20,8 @@ use crate::record::Record;
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Length of the header of a database.
 const HEADER_BYTES: usize = 100;
+/// Version to read, in the header of a database with a write-ahead log.
+const USES_LOG: u8 = 2;
 /// Time to wait for a lock of the running program.
 const LOCKED_FOR_MAX: Duration = Duration::from_secs(5);
 /// The tables and columns that an import needs, each with the version that added it.
@@ -40,13 +42,22 @@ const NEEDED: [(&str, &str, &str); 14] = [
     ("maintenance", "timezone", "1.21.2"),
 ];
 /// Objects that people create again by hand: table and words.
-const COUNTED: [(&str, &str); 6] = [
+const COUNTED: [(&str, &str); 9] = [
     ("user", "user"),
     ("api_key", "API key"),
     ("proxy", "proxy"),
     ("docker_host", "Docker host"),
     ("remote_browser", "remote browser"),
     ("setting", "setting of the program"),
+    ("stat_daily", "daily statistic"),
+    ("stat_hourly", "hourly statistic"),
+    ("stat_minutely", "statistic of a minute"),
+];
+
+/// Links of maintenance: table, object and words.
+const MAINTAINED: &[(&str, &str, &str)] = &[
+    ("monitor_maintenance", "monitor", "monitor"),
+    ("maintenance_status_page", "status_page", "status page"),
 ];
 
 /// Returns whether a file is a database. Fails if it cannot be read, or is empty.
@@ -59,25 +70,48 @@ pub(super) fn is_sqlite(path: &Path) -> Result<bool, ImportError> {
     Ok(header.starts_with(MAGIC))
 }
 
-/// Opens a database for reading only. SQLite creates no file beside it.
+/// Opens a database for reading only, and begins a transaction, so that all tables are of one moment.
+/// Beside a database with a write-ahead log, SQLite may create its file for shared memory.
 pub(super) fn open(path: &Path) -> Result<Connection, ImportError> {
     check_size(path)?;
-    let mut flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let has_log = beside(path, "-wal").metadata().is_ok_and(|log| log.len() > 0);
-    if beside(path, "-journal").metadata().is_ok_and(|journal| journal.len() > 0) {
+    // SQLite looks for the log at the name that it gets, so it must not be a link.
+    let real = path.canonicalize().map_err(|error| ImportError::read(path, error))?;
+    if beside(&real, "-journal").metadata().is_ok_and(|journal| journal.len() > 0) {
         let problem = "is in the middle of a transaction (a `-journal` file lies beside it)";
         let remedy = "stop Uptime Kuma properly, and copy `kuma.db` again";
         return Err(ImportError::unusable(path, problem, remedy));
     }
-    let opened = if has_log {
-        Connection::open_with_flags(path, flags)
+    let log = beside(&real, "-wal").metadata();
+    let uses_log = header(path)?.get(18) == Some(&USES_LOG);
+    if uses_log && log.is_err() {
+        // A program that has it open would have its log too. SQLite would create an empty one.
+        return connect(&real, true).map_err(|error| refused(path, &error));
+    }
+    match connect(&real, false) {
+        Ok(connection) => Ok(connection),
+        Err(error) if cannot_lock(&error) && log.map_or(true, |log| log.len() == 0) => {
+            connect(&real, true).map_err(|error| refused(path, &error))
+        }
+        Err(error) => Err(refused(path, &error)),
+    }
+}
+
+/// Returns whether SQLite could not use its locks, as in a folder without permission to write.
+fn cannot_lock(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+}
+
+/// Connects, and begins to read. `is_unused` skips locks and the log.
+fn connect(path: &Path, is_unused: bool) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = if is_unused {
+        Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)?
     } else {
-        // Without a log, nobody writes: SQLite needs neither locks nor a file for shared memory.
-        flags |= OpenFlags::SQLITE_OPEN_URI;
-        Connection::open_with_flags(immutable(path), flags)
+        Connection::open_with_flags(path, flags)?
     };
-    let connection = opened.map_err(|error| refused(path, &error))?;
-    connection.busy_timeout(LOCKED_FOR_MAX).map_err(|error| refused(path, &error))?;
+    connection.busy_timeout(LOCKED_FOR_MAX)?;
+    connection.execute_batch("BEGIN")?;
+    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
     Ok(connection)
 }
 
@@ -113,6 +147,21 @@ pub(super) fn rows(path: &Path) -> Result<Rows, ImportError> {
         }
     }
     let tables = tables(&connection).map_err(|error| refused(path, &error))?;
+    for (table, object, words) in MAINTAINED {
+        if !tables.contains(*table) {
+            continue;
+        }
+        let sql = format!(
+            "SELECT l.maintenance_id, o.{name} AS name FROM [{table}] l JOIN [{object}] o \
+             ON o.id = l.{object}_id ORDER BY l.id",
+            name = if *object == "monitor" { "name" } else { "title" },
+        );
+        for mut link in all(&sql)? {
+            if let (Some(id), Some(name)) = (link.id("maintenance_id"), link.text("name")) {
+                rows.maintained.entry(id).or_default().push(format!("the {words} `{name}`"));
+            }
+        }
+    }
     for (table, words) in COUNTED {
         if tables.contains(table) {
             let sql = format!("SELECT count(*) FROM [{table}]");

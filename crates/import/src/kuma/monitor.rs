@@ -85,10 +85,40 @@ const TIMEOUT_OF_INTERVAL: f64 = 0.8;
 /// Interval if none is set, in seconds.
 const INTERVAL_DEFAULT: f64 = 60.0;
 
-/// Returns the names of the groups of monitors by their identifiers.
-pub(super) fn groups(monitors: &[Record]) -> HashMap<String, String> {
+/// A group, as its monitors see it.
+pub(super) struct Group {
+    name: String,
+    parent: Option<String>,
+    is_active: bool,
+}
+
+/// Groups by their identifiers.
+pub(super) type Groups = HashMap<String, Group>;
+
+/// Returns the groups of monitors by their identifiers.
+pub(super) fn groups(monitors: &[Record]) -> Groups {
     let is_group = |record: &&Record| record.peek("type") == Some(&json!("group"));
-    monitors.iter().filter(is_group).filter_map(named).collect()
+    let group_of = |record: &Record| {
+        let (id, name) = named(record)?;
+        let mut record = record.clone();
+        let is_active = record.flag("active").unwrap_or(true);
+        Some((id, Group { name, parent: record.id("parent"), is_active }))
+    };
+    monitors.iter().filter(is_group).filter_map(group_of).collect()
+}
+
+/// Returns the name of the paused group that contains a monitor, at any depth.
+fn paused_group<'g>(parent: Option<&str>, groups: &'g Groups) -> Option<&'g str> {
+    let mut next = parent;
+    // A damaged source may have groups in a circle.
+    for _ in 0..=groups.len() {
+        let group = groups.get(next?)?;
+        if !group.is_active {
+            return Some(&group.name);
+        }
+        next = group.parent.as_deref();
+    }
+    None
 }
 
 /// Returns the names of all monitors by their identifiers.
@@ -102,12 +132,7 @@ fn named(record: &Record) -> Option<(String, String)> {
 }
 
 /// Imports a monitor, or notes why it is impossible.
-pub(super) fn import(
-    mut record: Record,
-    rows: &Rows,
-    groups: &HashMap<String, String>,
-    assembly: &mut Assembly,
-) {
+pub(super) fn import(mut record: Record, rows: &Rows, groups: &Groups, assembly: &mut Assembly) {
     let id = record.id("id").unwrap_or_default();
     let name = record.text("name").unwrap_or_default();
     let kind = record.text("type").unwrap_or_default();
@@ -120,9 +145,7 @@ pub(super) fn import(
             format_args!("the tag `{name}`"),
             "monitors are grouped by tags",
         );
-        if record.has("parent") {
-            entry.lose("its place in another group", "monitors get the tag of their own group");
-        }
+        group(&mut record, &id, rows, &mut entry);
         return assembly.note(entry);
     }
     let check = match kind.as_str() {
@@ -146,6 +169,7 @@ pub(super) fn import(
     match &mut draft.check {
         CheckDraft::Http(http) => http::settings(&mut record, &kind, http, &mut entry),
         CheckDraft::Tcp(tcp) => {
+            port_settings(&mut record, &mut entry);
             record.ignore(&HTTP_ONLY);
             tcp.uri = Some(target(&mut record));
         }
@@ -159,6 +183,28 @@ pub(super) fn import(
     record.ignore_default("conditions", &json!("[]"));
     entry.close(record);
     assembly.monitor(&id, draft, entry);
+}
+
+/// Notes what a group has of its own. Its check is that of its monitors.
+fn group(record: &mut Record, id: &str, rows: &Rows, entry: &mut Entry) {
+    if record.take("parent").is_some() {
+        entry.lose("its place in another group", "monitors get the tag of their own group");
+    }
+    if record.flag("active") == Some(false) {
+        entry.change("active", "a paused group", "paused monitors", "tags have no state");
+    }
+    if record.take("description").is_some() {
+        entry.lose("its description", "write it into the descriptions of its monitors");
+    }
+    if rows.tags.get(id).is_some_and(|tags| !tags.is_empty()) {
+        entry.lose("its tags", "add them to its monitors");
+    }
+    if rows.notified.values().any(|monitors| monitors.iter().any(|monitor| monitor == id)) {
+        entry.lose("alerts of the group", "its monitors alert one by one");
+    }
+    if record.flag("upside_down") == Some(true) {
+        entry.lose("upside down mode", "a tag has no state");
+    }
 }
 
 /// Columns of HTTP monitors, which have defaults for all kinds.
@@ -192,12 +238,7 @@ const HTTP_ONLY: [&str; 26] = [
 ];
 
 /// Reads what all kinds share.
-fn shared(
-    record: &mut Record,
-    draft: &mut MonitorDraft,
-    groups: &HashMap<String, String>,
-    entry: &mut Entry,
-) {
+fn shared(record: &mut Record, draft: &mut MonitorDraft, groups: &Groups, entry: &mut Entry) {
     let interval = record.number("interval").unwrap_or(INTERVAL_DEFAULT);
     convert::period(draft, "interval", interval, entry);
     let timeout = record.number("timeout").filter(|seconds| *seconds > 0.0);
@@ -212,10 +253,19 @@ fn shared(
     }
     // Uptime Kuma knows no slow monitors.
     draft.degraded_at = Some(0);
-    draft.active = Some(record.flag("active").unwrap_or(true));
+    let is_active = record.flag("active").unwrap_or(true);
+    let is_forced = record.flag("force_inactive") == Some(true);
+    let parent = record.id("parent");
+    let paused = paused_group(parent.as_deref(), groups);
+    draft.active = Some(is_active && !is_forced && paused.is_none());
+    if let Some(paused) = paused.or(is_forced.then_some("of another source")).filter(|_| is_active)
+    {
+        let why = format!("the group `{paused}` is paused");
+        entry.change("active", true, false, why);
+    }
     draft.description = record.text("description");
-    if let Some(group) = record.id("parent").and_then(|parent| groups.get(&parent)) {
-        draft.tags.push(group.clone());
+    if let Some(group) = parent.and_then(|parent| groups.get(&parent)) {
+        draft.tags.push(group.name.clone());
     }
     if let Some(times) = record.integer("resend_interval").filter(|times| *times > 0) {
         let remedy = "set `remindEvery` in the preferences of its channels";
@@ -224,6 +274,24 @@ fn shared(
     if let Some(family) = record.text("ip_family") {
         let remedy = "give the address itself in place of the name";
         entry.lose(format!("only {family}"), remedy);
+    }
+}
+
+/// Notes the TLS of a port.
+fn port_settings(record: &mut Record, entry: &mut Entry) {
+    if let Some(alert) = record.text("expected_tls_alert").filter(|alert| alert != "none") {
+        let what = format!("the expected TLS alert `{alert}`");
+        entry.refuse(what, "check the port without TLS with a TCP monitor of your own");
+    }
+    let security =
+        record.text("smtp_security").filter(|word| word != "none" && word != "nostarttls");
+    if let Some(security) = &security {
+        let remedy = "a TCP monitor only connects; check the certificate in another way";
+        entry.lose(format!("the TLS of the port ({security})"), remedy);
+    }
+    if record.flag("expiry_notification") == Some(true) && security.is_some() {
+        let remedy = "renew certificates automatically";
+        entry.lose("warnings before the certificate expires", remedy);
     }
 }
 
@@ -241,59 +309,54 @@ fn lookup(record: &mut Record, dns: &mut DnsDraft, entry: &mut Entry) {
         let before = convert::host_port(&server, port);
         entry.change("dns_resolve_server", before, "that of the probe", "probes have name servers");
     }
-    let conditions = record.text("conditions").unwrap_or_default();
-    let conditions: Vec<Value> = serde_json::from_str(&conditions).unwrap_or_default();
     if !RecordKind::WORDS.contains(&kind.as_str()) {
         let known = RecordKind::WORDS.join(", ");
-        entry.lose(format!("records of the type {kind}"), format!("the types are {known}"));
+        entry.refuse(format!("records of the type {kind}"), format!("the types are {known}"));
         return;
     }
-    let exists = (RecordComparator::Contains, String::new());
-    let wanted = if conditions.is_empty() {
-        vec![exists]
-    } else {
-        let read: Vec<_> =
-            conditions.into_iter().filter_map(|item| condition(item, &kind, entry)).collect();
-        if read.is_empty() { vec![exists] } else { read }
+    let conditions = record.text("conditions").unwrap_or_else(|| "[]".to_owned());
+    let Ok(Value::Array(conditions)) = serde_json::from_str(&conditions) else {
+        return entry.refuse("conditions that are not a list", "save the monitor again");
     };
-    dns.record_assertions = wanted
-        .into_iter()
-        .map(|(comparator, target)| RecordAssertionDraft {
-            record: Some(kind.clone()),
-            target: Some(target),
-            comparator: Some(comparator.to_string()),
-        })
-        .collect();
+    let assertion = |comparator: RecordComparator, target: String| RecordAssertionDraft {
+        record: Some(kind.clone()),
+        target: Some(target),
+        comparator: Some(comparator.to_string()),
+    };
+    if conditions.is_empty() {
+        dns.record_assertions.push(assertion(RecordComparator::Contains, String::new()));
+    }
+    for item in conditions {
+        match condition(&item) {
+            Some((comparator, target)) if kind == RecordKind::Mx.as_str() => {
+                dns.record_assertions.push(convert::mx_assertion(comparator, &target, entry));
+            }
+            Some((comparator, target)) => {
+                dns.record_assertions.push(assertion(comparator, target));
+            }
+            None => entry.refuse(
+                format!("the condition {item}"),
+                "assertions are eq, neq, contains, not_contains, all of which must hold",
+            ),
+        }
+    }
 }
 
 /// Reads a condition on a record. All conditions must hold.
-fn condition(item: Value, kind: &str, entry: &mut Entry) -> Option<(RecordComparator, String)> {
-    let shown = item.to_string();
-    let mut record = Record::of(item).unwrap_or_default();
-    let operator = record.text("operator").unwrap_or_default();
+fn condition(item: &Value) -> Option<(RecordComparator, String)> {
+    let mut record = Record::of(item.clone())?;
     let is_simple = record.text("type").as_deref() == Some("expression")
-        && record.text("andOr").is_none_or(|word| word == "and");
-    let comparator = match operator.as_str() {
-        "equals" => Some(RecordComparator::Eq),
-        "not_equals" => Some(RecordComparator::Neq),
-        "contains" => Some(RecordComparator::Contains),
-        "not_contains" => Some(RecordComparator::NotContains),
-        _ => None,
+        && record.text("andOr").is_none_or(|word| word == "and")
+        && record.text("variable").is_none_or(|variable| variable == "record");
+    let comparator = match record.text("operator")?.as_str() {
+        "equals" => RecordComparator::Eq,
+        "not_equals" => RecordComparator::Neq,
+        "contains" => RecordComparator::Contains,
+        "not_contains" => RecordComparator::NotContains,
+        _ => return None,
     };
-    let (Some(comparator), Some(target), true) = (comparator, record.text("value"), is_simple)
-    else {
-        entry.lose(
-            format!("the condition {shown}"),
-            "assertions are eq, neq, contains, not_contains, all of which must hold",
-        );
-        return None;
-    };
-    if kind == RecordKind::Mx.as_str() && comparator == RecordComparator::Eq {
-        let why = "MX records have their priority before the name";
-        entry.change("conditions", "equals", RecordComparator::Contains, why);
-        return Some((RecordComparator::Contains, target));
-    }
-    Some((comparator, target))
+    let target = record.text("value")?;
+    is_simple.then_some((comparator, target))
 }
 
 /// Returns what people can do about a kind of monitors without a counterpart.

@@ -11,10 +11,33 @@ pub(super) fn note(rows: &mut Rows, assembly: &mut Assembly) {
         let mut entry = Entry::new(ObjectKind::Maintenance, &title);
         let strategy = record.text("strategy").unwrap_or_default();
         let mut words = vec![strategy];
-        for field in ["start_date", "end_date", "start_time", "end_time", "cron", "timezone"] {
+        for field in [
+            "start_date",
+            "end_date",
+            "start_time",
+            "end_time",
+            "cron",
+            "timezone",
+            "weekdays",
+            "days_of_month",
+            "duration",
+            "interval_day",
+        ] {
             words.extend(record.text(field).map(|value| format!("{field} {value}")));
         }
         entry.lose(words.join(", "), "plan it with `aloft maintenance plan`; it takes an RRULE");
+        let links = record.id("id").and_then(|id| rows.maintained.get(&id).cloned());
+        for link in links.unwrap_or_default() {
+            entry.lose(link, "name it in the maintenance");
+        }
+        if record.take("description").is_some() {
+            entry.lose("its description", "write it into the maintenance");
+        }
+        if record.flag("active") == Some(false) {
+            entry.lose("that it is paused", "plan it once it applies");
+        }
+        record.ignore(&["user_id", "last_start_date"]);
+        entry.close(record);
         assembly.note(entry);
     }
     for (words, count) in std::mem::take(&mut rows.counts) {
@@ -24,6 +47,10 @@ pub(super) fn note(rows: &mut Rows, assembly: &mut Assembly) {
             "proxy" => "run a probe in the network that the proxy reaches",
             "setting of the program" => {
                 "docs/reference/settings.md lists the settings of the server"
+            }
+            "daily statistic" | "hourly statistic" | "statistic of a minute" => {
+                "keep the database; `--history` exports single heartbeats only, of which Uptime Kuma 2 \
+                 keeps about a day"
             }
             _ => "check the services themselves",
         };

@@ -126,7 +126,13 @@ fn components(
                 let what = "links to the addresses of monitors";
                 entry.lose(what, "pages never show addresses; write them into descriptions");
             }
+            if let Some(url) = member.text("custom_url") {
+                let what = format!("the link `{url}` of a monitor");
+                entry.lose(what, "write it into the description of the component");
+            }
             let monitor = member.id("monitor_id").unwrap_or_default();
+            member.ignore(&["id", "group_id", "monitor_id", "send_url", "weight"]);
+            entry.close(member);
             // The name is only needed if the monitor is not imported.
             let name = (!assembly.has_monitor(&monitor)).then(|| rows.name_of(&monitor));
             components.push(ComponentPart {
@@ -137,6 +143,8 @@ fn components(
             });
         }
         groups.push(GroupPart { id, name: group.text("name").unwrap_or_default() });
+        group.ignore(&["created_date", "public", "active", "weight"]);
+        entry.close(group);
     }
     (groups, components)
 }

@@ -88,7 +88,7 @@ fn uptimerobot_is_read_by_offset() {
     assert_eq!(requests.len(), 8);
     let first = "POST https://api.example/v2/getMonitors api_key=t0k&format=json&limit=50&offset=0\
         &alert_contacts=1&mwindows=1&custom_http_headers=1&custom_http_statuses=1\
-        &http_request_details=1&auth_type=1";
+        &http_request_details=1&auth_type=1&ssl=1";
     assert_eq!(requests[0], first);
     assert_eq!(requests[4].split_once("offset=").unwrap().1.split('&').next(), Some("50"));
 }

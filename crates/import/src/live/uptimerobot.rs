@@ -17,7 +17,7 @@ pub(super) const LISTS: [&str; 4] = ["getMonitors", "getAlertContacts", "getPSPs
 const LIMIT: u64 = 50;
 /// Parts of monitors that are left out by default.
 const DETAILS: &str = "alert_contacts=1&mwindows=1&custom_http_headers=1&custom_http_statuses=1\
-    &http_request_details=1&auth_type=1";
+    &http_request_details=1&auth_type=1&ssl=1";
 
 pub(super) fn request(address: &str, token: &Secret<String>, step: &Step) -> ApiRequest {
     let details = if step.path == "getMonitors" { DETAILS } else { "" };

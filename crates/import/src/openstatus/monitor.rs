@@ -81,18 +81,21 @@ fn http(record: &mut Record, entry: &mut Entry) -> HttpDraft {
     for mut header in record.records("headers") {
         let (key, value) = (header.text("key"), header.text("value"));
         convert::header(&mut http, key.unwrap_or_default(), value.unwrap_or_default());
+        entry.close(header);
     }
     for mut assertion in record.records("statusCodeAssertions") {
         http.status_code_assertions.push(StatusCodeAssertionDraft {
             target: assertion.integer("target").map(|target| target as i32),
             comparator: comparator(&mut assertion),
         });
+        entry.close(assertion);
     }
     for mut assertion in record.records("bodyAssertions") {
         http.body_assertions.push(TextAssertionDraft {
             target: Some(assertion.text("target").unwrap_or_default()),
             comparator: comparator(&mut assertion),
         });
+        entry.close(assertion);
     }
     for mut assertion in record.records("headerAssertions") {
         http.header_assertions.push(HeaderAssertionDraft {
@@ -100,6 +103,7 @@ fn http(record: &mut Record, entry: &mut Entry) -> HttpDraft {
             target: Some(assertion.text("target").unwrap_or_default()),
             comparator: comparator(&mut assertion),
         });
+        entry.close(assertion);
     }
     let asserts_others = !http.body_assertions.is_empty() || !http.header_assertions.is_empty();
     if http.status_code_assertions.is_empty() && asserts_others {

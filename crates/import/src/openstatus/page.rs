@@ -10,6 +10,10 @@ use crate::page::password_from_environment;
 use crate::preview::{Entry, ObjectKind};
 use crate::record::Record;
 
+/// Fields of groups and components that are computed, or that their place says.
+const OF_PARTS: [&str; 7] =
+    ["id", "pageId", "type", "createdAt", "updatedAt", "order", "defaultOpen"];
+
 /// An answer of `GetStatusPageContent`.
 pub(super) struct PageContent {
     page: Record,
@@ -54,9 +58,12 @@ pub(super) fn import(content: PageContent, assembly: &mut Assembly) -> Vec<PastI
     access(&mut record, &mut draft, assembly, &mut entry);
     settings(&mut record, &mut entry);
     entry.close(record);
-    let groups = content.groups.into_iter().map(|mut group| GroupPart {
-        id: group.id("id").unwrap_or_default(),
-        name: group.text("name").unwrap_or_default(),
+    let groups = content.groups.into_iter().map(|mut group| {
+        let id = group.id("id").unwrap_or_default();
+        let name = group.text("name").unwrap_or_default();
+        group.ignore(&OF_PARTS);
+        entry.close(group);
+        GroupPart { id, name }
     });
     let groups: Vec<GroupPart> = groups.collect();
     let names = content.components.iter().filter_map(|component| {
@@ -64,7 +71,7 @@ pub(super) fn import(content: PageContent, assembly: &mut Assembly) -> Vec<PastI
         Some((component.id("id")?, component.text("name")?))
     });
     let names: Vec<(String, String)> = names.collect();
-    let components = components(content.components);
+    let components = components(content.components, &mut entry);
     assembly.page(PagePart { draft, groups, components }, entry);
     for maintenance in content.maintenances {
         note_maintenance(maintenance, assembly);
@@ -128,7 +135,7 @@ fn settings(record: &mut Record, entry: &mut Entry) {
 }
 
 /// Returns the components in the order of the page.
-fn components(records: Vec<Record>) -> Vec<ComponentPart> {
+fn components(records: Vec<Record>, entry: &mut Entry) -> Vec<ComponentPart> {
     let mut ordered: Vec<((i64, i64), ComponentPart)> = Vec::new();
     for mut record in records {
         let order =
@@ -143,6 +150,8 @@ fn components(records: Vec<Record>) -> Vec<ComponentPart> {
                 monitor: monitor.filter(|monitor| monitor != "0"),
             },
         ));
+        record.ignore(&OF_PARTS);
+        entry.close(record);
     }
     ordered.sort_by_key(|(order, _)| *order);
     ordered.into_iter().map(|(_, part)| part).collect()
@@ -176,7 +185,6 @@ fn past(mut report: Record, page: &str, names: &[(String, String)]) -> PastIncid
             components: impacts.collect(),
         }
     });
-    let mut updates: Vec<PastUpdate> = updates.collect();
-    updates.sort_by(|one, other| one.at.cmp(&other.at));
+    let updates: Vec<PastUpdate> = updates.collect();
     PastIncident::new(page, report.text("title").unwrap_or_default(), updates)
 }

@@ -5,10 +5,11 @@ use rules::status_page::PageDraft;
 use super::page_of;
 use super::part::Part;
 use crate::assembly::{Assembly, ComponentPart, GroupPart, PagePart};
-use crate::history::{PastImpact, PastIncident, PastUpdate};
+use crate::history::{PastImpact, PastIncident, PastUpdate, parsed};
 use crate::page::note_incidents;
 use crate::preview::{Entry, ObjectKind};
 use crate::record::Record;
+use crate::saved::unique;
 
 /// Fields of a page without a meaning for visitors.
 const WITHOUT_MEANING: [&str; 10] = [
@@ -24,6 +25,21 @@ const WITHOUT_MEANING: [&str; 10] = [
     "notifications_from_email",
 ];
 
+/// Fields of groups and components that are computed, or that nothing here shows.
+const OF_PARTS: [&str; 11] = [
+    "id",
+    "page_id",
+    "created_at",
+    "updated_at",
+    "status",
+    "group",
+    "group_id",
+    "showcase",
+    "start_date",
+    "automation_email",
+    "components",
+];
+
 /// A page with its parts.
 #[derive(Default)]
 pub(super) struct StatuspageParts {
@@ -32,7 +48,8 @@ pub(super) struct StatuspageParts {
     groups: Vec<Record>,
     components: Vec<Record>,
     incidents: Vec<Record>,
-    subscribers: usize,
+    subscribers: Vec<Record>,
+    unknown: Vec<Record>,
 }
 
 /// Adds an object to its page.
@@ -40,12 +57,17 @@ pub(super) fn add(part: Part, contents: &mut Vec<StatuspageParts>) {
     match part {
         Part::Page(record) => {
             let id = record.clone().id("id").unwrap_or_default();
-            of_page(id, contents).page = Some(record);
+            let page = &mut of_page(id, contents).page;
+            // The public summary has less than the page.
+            if page.is_none() || record.has("subdomain") {
+                *page = Some(record);
+            }
         }
         Part::Group(record) => of_part(&record, contents).groups.push(record),
         Part::Component(record) => of_part(&record, contents).components.push(record),
         Part::Incident(record) => of_part(&record, contents).incidents.push(record),
-        Part::Subscriber(record) => of_part(&record, contents).subscribers += 1,
+        Part::Unknown(record) => of_part(&record, contents).unknown.push(record),
+        Part::Subscriber(record) => of_part(&record, contents).subscribers.push(record),
     }
 }
 
@@ -79,25 +101,31 @@ pub(super) fn import(content: StatuspageParts, assembly: &mut Assembly) -> Vec<P
     let why = "publish it with `aloft pages publish` once it is right";
     entry.change("published", true, false, why);
     settings(record, &mut entry);
-    let groups = groups(content.groups);
-    let components = components(content.components, &groups, &mut entry);
+    let groups = groups(content.groups, &mut entry);
+    let components = components(unique(content.components), &groups, &mut entry);
     let groups = groups.into_iter().map(|group| GroupPart { id: group.id, name: group.name });
     assembly.page(PagePart { draft, groups: groups.collect(), components }, entry);
-    if content.subscribers > 0 {
-        let count = content.subscribers;
+    for record in content.unknown {
+        let mut entry = Entry::new(ObjectKind::Setting, &format!("unknown object of {page}"));
+        let remedy = "create its counterpart by hand";
+        entry.lose(format!("an object with {}", record.names().join(", ")), remedy);
+        assembly.note(entry);
+    }
+    let count = unique(content.subscribers).len();
+    if count > 0 {
         let mut entry =
             Entry::new(ObjectKind::Subscriber, &format!("{count} subscribers of {page}"));
         entry.lose("subscribers", "add them with `aloft subscribers add`");
         assembly.note(entry);
     }
     let mut past: Vec<PastIncident> = Vec::new();
-    for mut record in content.incidents {
+    for mut record in unique(content.incidents) {
         if record.has("scheduled_for") {
             note_maintenance(&mut record, assembly);
         }
         past.push(incident(record, &page));
     }
-    past.sort_by(|one, other| one.started_at.cmp(&other.started_at));
+    past.sort_by_key(|incident| incident.started_at.as_deref().and_then(parsed));
     note_incidents(past.len(), &format!("incidents of {page}"), assembly);
     past
 }
@@ -138,7 +166,7 @@ struct Members {
     components: Vec<String>,
 }
 
-fn groups(records: Vec<Record>) -> Vec<Members> {
+fn groups(records: Vec<Record>, entry: &mut Entry) -> Vec<Members> {
     let mut groups: Vec<Members> = Vec::new();
     for mut record in records {
         let id = record.id("id").unwrap_or_default();
@@ -151,6 +179,14 @@ fn groups(records: Vec<Record>) -> Vec<Members> {
             position: record.integer("position").unwrap_or(0),
             components: record.texts("components"),
         });
+        if record.take("description").is_some() {
+            entry.lose("the description of a group", "write it into those of its components");
+        }
+        if record.flag("only_show_if_degraded") == Some(true) {
+            entry.lose("a group only shown if degraded", "pages show all groups");
+        }
+        record.ignore(&OF_PARTS);
+        entry.close(record);
     }
     groups.sort_by_key(|group| group.position);
     groups
@@ -181,6 +217,8 @@ fn components(records: Vec<Record>, groups: &[Members], entry: &mut Entry) -> Ve
                 description: record.text("description"),
             },
         ));
+        record.ignore(&OF_PARTS);
+        entry.close(record);
     }
     ordered.sort_by_key(|(order, _)| *order);
     if !ordered.is_empty() {
@@ -222,7 +260,6 @@ fn incident(mut record: Record, page: &str) -> PastIncident {
         }
     });
     let mut updates: Vec<PastUpdate> = updates.collect();
-    updates.sort_by(|one, other| one.at.cmp(&other.at));
     if let Some(text) = record.text("postmortem_body") {
         let at = record.text("postmortem_published_at").or_else(|| record.text("updated_at"));
         updates.push(PastUpdate {

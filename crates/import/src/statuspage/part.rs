@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use crate::ImportError;
 use crate::record::Record;
-use crate::saved::records;
+use crate::saved::{Document, records};
 
 /// An object of an answer.
 pub(super) enum Part {
@@ -12,15 +13,17 @@ pub(super) enum Part {
     Group(Record),
     Incident(Record),
     Subscriber(Record),
+    /// Anything else.
+    Unknown(Record),
 }
 
 impl Part {
     /// Returns the objects of an answer: a list, one object, or the summary of a page.
-    pub(super) fn all_of(answer: &Value) -> Vec<Self> {
+    pub(super) fn all_of(document: &Document) -> Result<Vec<Self>, ImportError> {
         let mut parts = Vec::new();
-        for mut record in records(answer.clone()) {
+        for mut record in records(document, document.value.clone())? {
             if !record.has("page") {
-                parts.extend(Self::of(record));
+                parts.push(Self::of(record));
                 continue;
             }
             let page = record.record("page").unwrap_or_default();
@@ -28,28 +31,31 @@ impl Part {
             parts.push(Self::Page(page));
             for list in ["components", "incidents", "scheduled_maintenances"] {
                 for part in record.records(list) {
-                    parts.extend(Self::of(part.with("page_id", id.clone())));
+                    parts.push(Self::of(part.with("page_id", id.clone())));
                 }
             }
         }
-        parts
+        Ok(parts)
     }
 
-    fn of(record: Record) -> Option<Self> {
+    fn of(record: Record) -> Self {
         let has = |name: &str| record.peek(name).is_some();
         if has("incident_updates") || has("impact") {
-            return Some(Self::Incident(record));
+            return Self::Incident(record);
         }
         if has("mode") {
-            return Some(Self::Subscriber(record));
+            return Self::Subscriber(record);
         }
         if has("subdomain") {
-            return Some(Self::Page(record));
+            return Self::Page(record);
         }
         let is_group = record.peek("group") == Some(&Value::Bool(true));
         if is_group || (has("components") && has("position")) {
-            return Some(Self::Group(record));
+            return Self::Group(record);
         }
-        (has("position") && has("name")).then_some(Self::Component(record))
+        if has("position") && has("name") {
+            return Self::Component(record);
+        }
+        Self::Unknown(record)
     }
 }

@@ -9,22 +9,24 @@ use crate::channel::{draft, emails, incoming, sms};
 use crate::preview::{Entry, ObjectKind};
 use crate::record::Record;
 
-/// Hosts of webhooks, by the vendor that they belong to.
+/// Hosts of webhooks, by the vendor that they belong to. A dot stands for all hosts of a domain.
 const VENDORS: [(&str, ProviderType); 5] = [
-    ("https://hooks.slack.com/", ProviderType::Slack),
-    ("https://discord.com/api/webhooks/", ProviderType::Discord),
-    ("https://discordapp.com/api/webhooks/", ProviderType::Discord),
-    ("https://chat.googleapis.com/", ProviderType::GoogleChat),
-    (".webhook.office.com/", ProviderType::MsTeams),
+    ("hooks.slack.com", ProviderType::Slack),
+    ("discord.com", ProviderType::Discord),
+    ("discordapp.com", ProviderType::Discord),
+    ("chat.googleapis.com", ProviderType::GoogleChat),
+    (".webhook.office.com", ProviderType::MsTeams),
 ];
 
 /// Imports an alert contact.
 pub(super) fn import(mut record: Record, links: &Links, assembly: &mut Assembly) {
     let id = record.id("id").unwrap_or_default();
     let value = record.text("value").unwrap_or_default();
-    let name = record.text("friendly_name").unwrap_or_else(|| value.clone());
-    let mut entry = Entry::new(ObjectKind::Channel, &name);
     let kind = record.integer("type").unwrap_or(0);
+    // The value may be a webhook with its secret, so it names nothing.
+    let name = record.text("friendly_name").filter(|name| *name != value);
+    let name = name.unwrap_or_else(|| name_of(kind).to_owned());
+    let mut entry = Entry::new(ObjectKind::Channel, &name);
     let Some(mut drafts) = drafts(kind, value, &mut entry) else {
         let remedy = "use a `webhook` channel to a program that passes messages on";
         entry.lose(format!("alert contacts of the type {kind}"), remedy);
@@ -48,9 +50,25 @@ pub(super) fn import(mut record: Record, links: &Links, assembly: &mut Assembly)
     assembly.channels(drafts, &monitors, entry);
 }
 
+/// Returns the name of a contact without one.
+const fn name_of(kind: i64) -> &'static str {
+    match kind {
+        1 | 8 => "SMS",
+        2 => "Email",
+        5 => "Webhook",
+        11 => "Slack",
+        21 => "Google Chat",
+        _ => "Alert contact",
+    }
+}
+
 /// Returns the channel of a contact. Webhooks of vendors are known by their address.
 fn drafts(kind: i64, value: String, entry: &mut Entry) -> Option<Vec<ChannelDraft>> {
-    let vendor = VENDORS.iter().find(|(host, _)| value.contains(host));
+    let host = url::Url::parse(&value).ok().and_then(|url| url.host_str().map(str::to_owned));
+    let vendor = VENDORS.iter().find(|(vendor, _)| {
+        let is_below = |host: &str| vendor.starts_with('.') && host.ends_with(vendor);
+        host.as_deref().is_some_and(|host| host == *vendor || is_below(host))
+    });
     if let Some((_, vendor)) = vendor {
         return Some(vec![incoming(*vendor, Some(value))]);
     }

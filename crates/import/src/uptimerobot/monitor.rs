@@ -107,26 +107,49 @@ fn http(record: &mut Record, kind: i64, url: String, entry: &mut Entry) -> HttpD
         (Some(user), _) => convert::basic_authentication(&mut http, &user, &password),
         (None, _) => {}
     }
-    http.body = record.take("post_value").map(|value| match value.as_str() {
-        Some(text) => text.to_owned(),
-        None => value.to_string(),
-    });
-    if http.body.is_some() && !convert::has_header(&http, "Content-Type") {
-        let is_pairs = record.integer("post_type") == Some(1);
-        let media_type =
-            if is_pairs { "application/x-www-form-urlencoded" } else { "application/json" };
-        convert::header(&mut http, "Content-Type", media_type);
-    }
+    body(record, &mut http);
     keyword(record, kind, &mut http, entry);
     statuses(record, &mut http, entry);
-    if record.flag("ignore_ssl_errors") == Some(true) {
+    let mut tls = record.record("ssl").unwrap_or_default();
+    tls.ignore(&["brand", "product", "expires"]);
+    let ignores_errors = [record.flag("ignore_ssl_errors"), tls.flag("ignore_errors")];
+    if ignores_errors.contains(&Some(true)) {
         let remedy = "trust the certificate with the setting `extra_ca_file` of server and probes";
         entry.lose("ignored TLS errors", remedy);
     }
-    if record.flag("disable_domain_expire_notifications") == Some(false) {
+    let name = "disable_domain_expire_notifications";
+    if [record.flag(name), tls.flag(name)].contains(&Some(false)) {
         entry.lose("warnings before the domain expires", "let the registrar renew it");
     }
+    entry.close(tls);
     http
+}
+
+/// Reads the body: pairs (type 1), or any text (type 2) as HTML (0) or JSON (1).
+fn body(record: &mut Record, http: &mut HttpDraft) {
+    let are_pairs = record.integer("post_type") == Some(1);
+    let content_type = record.integer("post_content_type");
+    let Some(value) = record.take("post_value") else { return };
+    let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let pairs = serde_json::from_str(&written).ok().and_then(Record::of);
+    http.body = Some(match pairs.filter(|_| are_pairs) {
+        Some(mut pairs) => {
+            let mut form = url::form_urlencoded::Serializer::new(String::new());
+            for name in pairs.names() {
+                form.append_pair(&name, &pairs.text(&name).unwrap_or_default());
+            }
+            form.finish()
+        }
+        None => written,
+    });
+    let media_type = match (are_pairs, content_type) {
+        (true, _) => "application/x-www-form-urlencoded",
+        (false, Some(0)) => "text/html",
+        (false, _) => "application/json",
+    };
+    if !convert::has_header(http, "Content-Type") {
+        convert::header(http, "Content-Type", media_type);
+    }
 }
 
 /// Reads the keyword. Type 1 alerts if it exists, type 2 if it does not.
@@ -181,5 +204,7 @@ fn alerts(record: &mut Record, id: &str, links: &mut Links, entry: &mut Entry) {
             entry.lose("delayed and repeated alerts", remedy);
         }
         links.notified.push((contact, id.to_owned()));
+        link.ignore(&["type", "value"]);
+        entry.close(link);
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use aloft_import::{Peer, SecretStyle};
 use tempfile::tempdir;
 
-use crate::support::{assert_data, data, import_of};
+use crate::support::{assert_applies, assert_data, data, import_of};
 
 fn environment(name: &str) -> Option<String> {
     match name {
@@ -20,6 +20,7 @@ fn environment(name: &str) -> Option<String> {
 fn folder_is_imported() {
     let import = aloft_import::read(Peer::Gatus, &data("gatus"), &environment).unwrap();
     let written = import.write(SecretStyle::Named);
+    assert_applies(&written);
     assert_data("gatus.yaml", &written.text);
     assert_data("gatus.txt", &written.preview.to_text());
     assert!(

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
-use crate::support::{data, import_of};
+use crate::support::{assert_applies, data, import_of};
 
 /// Words that importers look for, so that random objects reach deep into them.
 const WORDS: [&str; 60] = [
@@ -116,6 +116,8 @@ fn import_as_all(text: &[u8]) {
         if let Ok(import) = import_of(*peer, &path) {
             let written = import.write(SecretStyle::Named);
             assert!(written.text.starts_with("# Imported from "));
+            assert_applies(&written);
+            assert_applies(&import.write(SecretStyle::Inline));
             assert!(!written.preview.to_text().is_empty());
             import.write_history(&mut Vec::new()).unwrap();
         }

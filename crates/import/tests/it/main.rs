@@ -4,7 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "clippy takes helpers of tests for product code")]
 
 mod answers;
+mod answers_meaning;
+mod destination;
 mod gatus;
+mod gatus_meaning;
 mod hostile;
 mod kuma;
+mod kuma_meaning;
 mod support;

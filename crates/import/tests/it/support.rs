@@ -1,9 +1,11 @@
 //! Test data, and the check that every configuration is valid YAML.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use aloft_import::{Import, Peer, SecretStyle};
+use aloft_import::{Import, Peer, SecretStyle, Written};
+use configuration::{Document, Sources};
 
 /// Returns a file of the test data.
 pub(crate) fn data(name: &str) -> PathBuf {
@@ -26,10 +28,63 @@ pub(crate) fn import_of(peer: Peer, path: &Path) -> Result<Import, String> {
 
 /// Returns configuration and preview, after a check that a second import gives the same.
 pub(crate) fn configuration(peer: Peer, path: &Path) -> (String, String) {
-    let written = import_of(peer, path).unwrap().write(SecretStyle::Named);
+    let import = import_of(peer, path).unwrap();
+    let written = import.write(SecretStyle::Named);
+    assert_applies(&written);
+    assert_applies(&import.write(SecretStyle::Inline));
     let again = import_of(peer, path).unwrap().write(SecretStyle::Named);
     assert_eq!(written.text, again.text);
     (written.text, written.preview.to_text())
+}
+
+/// Checks that `aloft apply` takes a configuration with the values of its secrets.
+pub(crate) fn assert_applies(written: &Written) {
+    if written.preview.objects.iter().any(|entry| entry.name == "the whole configuration") {
+        return;
+    }
+    let values = values_of(&written.secrets);
+    // A variable that the source names and that is not set has an address in tests.
+    let variable = |name: &str| {
+        Some(values.get(name).cloned().unwrap_or_else(|| format!("https://unset.example/{name}")))
+    };
+    let sources =
+        Sources { variable: &variable, file: &|_| Err(std::io::ErrorKind::NotFound.into()) };
+    let document = Document {
+        name: "aloft.yaml".to_owned(),
+        folder: PathBuf::new(),
+        text: written.text.clone(),
+    };
+    let read = configuration::read(&[document], sources);
+    assert!(read.is_ok(), "{}\n{}", read.err().unwrap(), written.text);
+}
+
+/// Reads the lines `NAME=value` as a shell does.
+fn values_of(lines: &str) -> HashMap<String, String> {
+    let mut values = HashMap::new();
+    let mut rest = lines;
+    while !rest.is_empty() {
+        let line = rest.split('\n').next().unwrap();
+        if line.starts_with('#') {
+            rest = &rest[line.len() + 1..];
+            continue;
+        }
+        let (name, mut after) = rest.split_once('=').unwrap();
+        let mut value = String::new();
+        while !after.starts_with('\n') {
+            let (part, next) = if let Some(quoted) = after.strip_prefix('\'') {
+                quoted.split_once('\'').unwrap()
+            } else if after.starts_with("\\'") {
+                after[1..].split_at(1)
+            } else {
+                after.split_at(after.find(['\'', '\\', '\n']).unwrap())
+            };
+            value.push_str(part);
+            after = next;
+        }
+        values.insert(name.to_owned(), value);
+        rest = &after[1..];
+    }
+    values
 }
 
 /// Compares a text with a file of the test data. `ALOFT_TEST_DATA=write` writes the file instead.
