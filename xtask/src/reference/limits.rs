@@ -59,7 +59,10 @@ const PARTS: [Part; 8] = [
             "ENDED_KEYS",
         ],
     ),
-    ("Workspaces and members", &["OWNED_WORKSPACES", "INVITATION_", "WORKSPACE_"]),
+    (
+        "Workspaces and members",
+        &["OWNED_WORKSPACES", "OPEN_INVITATIONS", "INVITATION", "WORKSPACE_", "CONFIGUR"],
+    ),
     ("Others", &[""]),
 ];
 
