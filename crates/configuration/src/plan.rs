@@ -37,8 +37,8 @@ pub struct Current {
     pub existing: Vec<Existing>,
     /// Record of the configuration.
     pub recorded: Vec<Recorded>,
-    /// IDs that other configurations own.
-    pub foreign: HashSet<String>,
+    /// Names of other configurations by the IDs that they own.
+    pub foreign: HashMap<String, String>,
     /// Whether the key of the caller shows no secrets.
     pub reads_only: bool,
 }
@@ -172,12 +172,21 @@ pub fn plan(
 impl<'a> Planner<'a> {
     fn resource(&mut self, desired: &'a Desired, options: &PlanOptions) {
         let id = self.recorded.get(&desired.address).copied();
-        if let Some(existing) = id.and_then(|id| self.by_id.get(id)) {
+        let owned = id.and_then(|id| self.by_id.get(id));
+        if let Some(existing) = owned.filter(|it| it.kind == desired.kind()) {
             return self.step(Action::Change, desired, Some(existing));
         }
         let wire = self.wire(desired);
-        match self.free.take(desired, &wire, self.current.reads_only) {
-            Ok(Some(twin)) if id == Some("") => self.step(Action::Resume, desired, Some(twin)),
+        let taken = self.free.take(desired, &wire, self.current.reads_only);
+        // A free twin goes first, as the one to take over.
+        let taken = taken.and_then(|twin| match (twin, self.free.owned(desired, &wire)) {
+            (None, Some(owned)) => Err(owned),
+            (twin, _) => Ok(twin),
+        });
+        match taken {
+            Ok(Some(twin)) if id == Some("") && self.may_be_created(desired, twin) => {
+                self.step(Action::Resume, desired, Some(twin));
+            }
             Ok(Some(twin)) if options.adopt => self.step(Action::Adopt, desired, Some(twin)),
             Ok(Some(twin)) => {
                 let message = format!(
@@ -195,6 +204,13 @@ impl<'a> Planner<'a> {
                 self.problems.push(Problem::new(&desired.at, &*desired.path, message));
             }
         }
+    }
+
+    /// Returns whether an interrupted run may have created the twin: a different value that cannot change
+    /// shows that somebody else did.
+    fn may_be_created(&self, desired: &Desired, twin: &Existing) -> bool {
+        let found = compare(desired, &self.wire(desired), &twin.json, self.current.reads_only);
+        !found.changes.iter().any(|change| change.replaces)
     }
 
     /// Adds the step of a resource. `existing` is the one to change.
@@ -236,7 +252,7 @@ impl<'a> Planner<'a> {
         }
         let (mut first, mut last) = (Vec::new(), Vec::new());
         for Recorded { address, id } in rest {
-            let existing = self.by_id.get(id.as_str());
+            let existing = self.by_id.get(id.as_str()).filter(|it| it.kind == address.kind);
             let step = |action| Step {
                 action,
                 address: address.clone(),

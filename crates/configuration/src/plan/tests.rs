@@ -173,10 +173,18 @@ fn twins_are_adopted_on_request_only() {
     ~ adopt channel `chat` (id_chat)
     5 to adopt
     ");
-    // Those of other configurations are not twins.
-    current.foreign = current.existing.iter().map(|it| text(&it.json, "id").to_owned()).collect();
+}
+
+#[test]
+fn resources_of_other_configuration_are_refused() {
+    let configuration = configuration(FILE);
+    let mut current = applied(&configuration);
+    current.recorded.clear();
+    let ids = current.existing.iter().map(|it| text(&it.json, "id").to_owned());
+    current.foreign = ids.map(|id| (id, "production".to_owned())).collect();
     let shown = text_of(&configuration, &current, &ADOPT);
-    assert!(shown.ends_with("5 to create"), "{shown}");
+    assert_eq!(shown.matches("configuration `production` owns").count(), 4, "{shown}");
+    insta::assert_snapshot!(shown.lines().next().unwrap(), @"error: a.yaml:3:3: `monitors.shop` has a twin that the configuration `production` owns: id_shop; give the file `name: production`, rename one of the two, or forget the other configuration with DeleteConfiguration");
 }
 
 #[test]
@@ -251,7 +259,7 @@ fn read_key_compares_visible_values_only() {
     insta::assert_snapshot!(text_of(&configuration, &current, &NOTHING), @r#"
     ~ change HTTP monitor `shop` (id_shop)
         url: "https://other.example" -> "https://shop.example"
-    1 value not compared, because a read key does not show secrets
+    2 values not compared, because a read key does not show secrets
     1 to change, 4 unchanged
     "#);
 }
