@@ -83,8 +83,6 @@ fn expanding_aliases_and_depth_are_bounded() {
     let deep = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
     let why = read(&format!("a: &a {}\nb: [[[*a]]]\n", deep(28))).unwrap_err();
     assert!(why.contains("a.yaml:2:7: nested deeper than 32 levels"), "{why}");
-    let nested = (0..20).map(|number| format!("&n{number} [")).collect::<String>();
-    assert!(read(&format!("a: {nested}{}", "]".repeat(20))).is_ok());
     // The parser must not overflow the stack either.
     assert!(read(&"[".repeat(200_000)).is_err());
     assert!(read(&"- ".repeat(200_000)).is_err());
