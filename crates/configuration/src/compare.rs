@@ -120,8 +120,8 @@ impl Comparer<'_> {
         let mut shown = Map::new();
         for field in block.fields {
             let value = canonical(field, &json[camel(field.name)]);
-            let is_secret = is_secret(field, &value)
-                || self.desired.hides(&format!("{path}.{}", field.name));
+            let is_secret =
+                is_secret(field, &value) || self.desired.hides(&format!("{path}.{}", field.name));
             match (value, is_secret) {
                 (Json::Null, _) => {}
                 (_, true) => {

@@ -221,7 +221,9 @@ fn owned(exported: &[&Existing], owners: &HashMap<String, String>) -> String {
     }
     let line = |(owner, count): (&str, usize)| {
         let count = rules::counted(count, "resource");
-        format!("# The configuration `{owner}` owns {count} of this file; others cannot adopt them.\n")
+        format!(
+            "# The configuration `{owner}` owns {count} of this file; others cannot adopt them.\n"
+        )
     };
     counts.into_iter().map(line).collect()
 }

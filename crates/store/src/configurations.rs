@@ -201,7 +201,8 @@ async fn put(
     })?;
     if stored == 0 {
         // A creation by another run, which this one must not forget.
-        let allowed = "must not replace the resource of an entry; remove the entry in the same call";
+        let allowed =
+            "must not replace the resource of an entry; remove the entry in the same call";
         return Err(StoreError::Taken(Violation::new("put", given, allowed)));
     }
     Ok(())

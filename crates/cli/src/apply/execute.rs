@@ -156,7 +156,7 @@ impl<'a> Executor<'a> {
         self.record.put(address, id).await?;
         self.delete(address, id).await?;
         self.ids.remove(address);
-        let half = || format!("deleted {id}; not created again");
+        let half = || format!("deleted {id}; its new creation did not complete");
         self.record.exchange(address, "").await.with_context(half)?;
         self.create(address).await.with_context(half)
     }

@@ -14,7 +14,9 @@ use crate::user::User;
 fn many(url: &str, count: usize) -> String {
     let shop = format!("kind: http, name: Shop, url: '{url}', periodicity: 1m");
     let other = |number: usize| {
-        format!("  m{number}: {{kind: tcp, name: m{number}, uri: 'a.example:1', periodicity: 1h}}\n")
+        format!(
+            "  m{number}: {{kind: tcp, name: m{number}, uri: 'a.example:1', periodicity: 1h}}\n"
+        )
     };
     let others: String = (0..count).map(other).collect();
     format!("monitors:\n  shop: {{{shop}}}\n{others}")
@@ -55,7 +57,10 @@ fn resource_of_another_configuration_is_refused() {
     applied(&user, ONE, &[]);
     for flags in [&[][..], &["--adopt"]] {
         let why = refused(&user, &format!("name: other\n{ONE}"), flags);
-        assert!(why.contains("`monitors.shop` has a twin that the configuration `default`"), "{why}");
+        assert!(
+            why.contains("`monitors.shop` has a twin that the configuration `default`"),
+            "{why}"
+        );
         assert!(why.contains("give the file `name: default`"), "{why}");
     }
     assert_eq!(monitors(&user), ["Shop"]);
