@@ -69,8 +69,8 @@ async fn yaml(args: &WorkspaceExportArgs) -> Result<()> {
     if args.with_secrets && reads_only {
         bail!("`--with-secrets` needs a key with the scope write; this key has the scope read");
     }
-    let options = ExportOptions { with_secrets: args.with_secrets, reads_only };
-    let export = configuration::export(&apply::existing(workspace), &owners, options);
+    let options = ExportOptions { owners: &owners, with_secrets: args.with_secrets, reads_only };
+    let export = configuration::export(&apply::existing(workspace), options);
     match &args.out {
         Some(path) => write(path, &export.text, args.with_secrets)?,
         None => output::print_text(&export.text),

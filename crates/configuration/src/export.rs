@@ -19,9 +19,11 @@ pub use self::emit::to_yaml;
 /// Field of the parts of a page that their place implies.
 const PAGE: &str = "page_id";
 
-/// How to write secrets.
+/// Owners of the resources, and how to write secrets.
 #[derive(Clone, Copy, Debug)]
-pub struct ExportOptions {
+pub struct ExportOptions<'a> {
+    /// Names of configurations by the IDs that they own.
+    pub owners: &'a HashMap<String, String>,
     /// Write their values instead of variables.
     pub with_secrets: bool,
     /// Whether the key of the caller shows no secrets.
@@ -38,8 +40,8 @@ pub struct Export {
     pub variables: Vec<String>,
 }
 
-struct Exporter {
-    options: ExportOptions,
+struct Exporter<'a> {
+    options: ExportOptions<'a>,
     /// Keys by ID, for references. Those of groups are keys within their page.
     keys: HashMap<String, String>,
     variables: Names,
@@ -47,12 +49,7 @@ struct Exporter {
 }
 
 /// Exports the resources of a workspace, oldest first within each kind.
-/// `owners` has the names of configurations by the IDs that they own.
-pub fn export(
-    existing: &[Existing],
-    owners: &HashMap<String, String>,
-    options: ExportOptions,
-) -> Export {
+pub fn export(existing: &[Existing], options: ExportOptions<'_>) -> Export {
     let (keys, variables) = (HashMap::new(), Names::default());
     let mut exporter = Exporter { options, keys, variables, names: Vec::new() };
     let mut left_out = Vec::new();
@@ -79,7 +76,7 @@ pub fn export(
     for it in &whole {
         exporter.add(it, &mut sections);
     }
-    let mut head = left_out.concat() + &owned(&whole, owners);
+    let mut head = left_out.concat() + &owned(&whole, options.owners);
     if options.reads_only {
         head += "# Exported with a read key: optional secrets and parts of URLs are missing.\n\
                  # `aloft apply --adopt` of this file would clear them: export with a write key for that.\n";
@@ -88,7 +85,7 @@ pub fn export(
     Export { text: head + &body, resources: whole.len(), variables: exporter.names }
 }
 
-impl Exporter {
+impl Exporter<'_> {
     /// Chooses the key of a resource.
     fn name(&mut self, it: &Existing, taken: &mut HashMap<String, Names>) {
         let json = &it.json;

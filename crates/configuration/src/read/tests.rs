@@ -263,14 +263,14 @@ fn hidden_values_stay_out_of_violations() {
 fn elements_of_lists_are_checked() {
     let text = "
 monitors:
-  a: {kind: tcp, name: A, uri: 'a.example:1', periodicity: 1m, tags: [web, Web, 'a,b', ' c']}
+  a: {kind: tcp, name: A, uri: 'a.example:1', periodicity: 1m, tags: [web, web, Web, 'a,b', ' c']}
 status_pages:
   b: {title: B, slug: b, auth_email_domains: [a.example, 'not a domain']}
 ";
     insta::assert_snapshot!(problems(text), @r"
-    a.yaml:3:76: `monitors.a.tags[1]` is given twice; case does not distinguish tags
-    a.yaml:3:81: `monitors.a.tags[2]` must not contain a comma
-    a.yaml:3:88: `monitors.a.tags[3]` must not begin or end with a space
+    a.yaml:3:81: `monitors.a.tags[2]` differs from an earlier tag only in case, which does not distinguish tags
+    a.yaml:3:86: `monitors.a.tags[3]` must not contain a comma
+    a.yaml:3:93: `monitors.a.tags[4]` must not begin or end with a space
     a.yaml:5:58: `status_pages.b.auth_email_domains[1]` must have only letters, digits, hyphens and underscores in its domain name
     ");
 }

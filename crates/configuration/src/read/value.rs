@@ -1,7 +1,7 @@
 //! Reads single values by the shapes of their fields: types, limits, and texts from variables and
 //! files.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 
 use rules::Tag;
 use rules::field::{Field, Shape, ValueType};
@@ -108,7 +108,7 @@ impl Reader<'_> {
             self.problem(&at, &whole, format!("must have at most {most} elements"));
             return None;
         }
-        let (mut texts, mut tags) = (Vec::new(), BTreeSet::new());
+        let (mut texts, mut tags) = (Vec::new(), HashMap::new());
         for (index, node) in nodes.into_iter().enumerate() {
             let at = node.at.clone();
             let path = format!("{path}[{index}]");
@@ -238,11 +238,12 @@ fn element_problem(shape: Shape, text: &str) -> Option<String> {
     Some(unknown_name(text, names))
 }
 
-/// Returns the problem of a tag that is in the list already, in any case. Keeps it in `tags`.
-fn repeated(shape: Shape, text: &str, tags: &mut BTreeSet<String>) -> Option<String> {
+/// Returns the problem of a tag that differs from an earlier one only in case. Keeps it in `tags`.
+fn repeated(shape: Shape, text: &str, tags: &mut HashMap<String, String>) -> Option<String> {
     let Shape::SetOfTags { .. } = shape else { return None };
-    let is_new = tags.insert(text.to_lowercase());
-    (!is_new).then(|| "is given twice; case does not distinguish tags".to_owned())
+    let first = tags.entry(text.to_lowercase()).or_insert_with(|| text.to_owned());
+    let message = "differs from an earlier tag only in case, which does not distinguish tags";
+    (first != text).then(|| message.to_owned())
 }
 
 fn unknown_name(given: &str, names: &'static [&'static str]) -> String {
