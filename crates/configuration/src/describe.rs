@@ -13,7 +13,7 @@ use crate::plan::{Action, Plan, Step};
 const VALUE_SHOWN: usize = 120;
 /// Text in place of a secret.
 const SECRET: &str = "(secret)";
-/// What a plan says of a creation whose end is not recorded.
+/// Text of a plan for a creation whose end is not recorded.
 const INTERRUPTED: &str =
     "; its creation was interrupted: look whether it exists, and delete it yourself";
 
@@ -53,7 +53,7 @@ impl Action {
         }
     }
 
-    /// Returns what the plan says of an action on a resource.
+    /// Returns the remark of the plan on an action.
     const fn reason(&self, kind: Kind, has_id: bool) -> &'static str {
         match self {
             Self::Delete | Self::Replace if matches!(kind, Kind::Page) => {
