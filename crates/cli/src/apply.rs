@@ -6,6 +6,7 @@ mod execute;
 mod files;
 mod record;
 
+use std::collections::HashMap;
 use std::io::{IsTerminal as _, stdin};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -113,10 +114,15 @@ fn rename(text: &str) -> Result<Rename, String> {
 /// Reads the resources of the workspace, and the record of their owners.
 async fn state(session: &Session<'_>, record: &Record<'_>) -> Result<Current> {
     let recorded = record.entries().await?;
-    let foreign = record.foreign_ids().await?;
+    let foreign = record.foreign().await?;
     let workspace = session.read_content().await?;
     let reads_only = workspace.reads_only;
     Ok(Current { existing: existing(workspace), recorded, foreign, reads_only })
+}
+
+/// Returns the names of all configurations by the IDs that they own.
+pub(crate) async fn owners(session: &Session<'_>) -> Result<HashMap<String, String>> {
+    Record { session, name: "" }.foreign().await
 }
 
 /// Returns the resources of a workspace by their kinds.

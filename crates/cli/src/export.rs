@@ -63,12 +63,13 @@ pub(crate) async fn run(args: WorkspaceExportArgs) -> Result<ExitCode> {
 
 async fn yaml(args: &WorkspaceExportArgs) -> Result<()> {
     let session = Session::open(&args.service)?;
+    let owners = apply::owners(&session).await?;
     let workspace = session.read_content().await?;
     let reads_only = workspace.reads_only;
     if args.with_secrets && reads_only {
         bail!("`--with-secrets` needs a key with the scope write; this key has the scope read");
     }
-    let options = ExportOptions { with_secrets: args.with_secrets, reads_only };
+    let options = ExportOptions { owners: &owners, with_secrets: args.with_secrets, reads_only };
     let export = configuration::export(&apply::existing(workspace), options);
     match &args.out {
         Some(path) => write(path, &export.text, args.with_secrets)?,

@@ -1,8 +1,6 @@
 //! Differences between a resource as a file wants it and as the service returns it, in the
 //! contract's JSON. An absent value equals its default, and an empty list or text an absent one.
 
-use std::collections::BTreeSet;
-
 use rules::field::{Block, Field, Presence, Redaction, Shape, Value, ValueType};
 use serde_json::{Map, Value as Json};
 
@@ -36,8 +34,7 @@ pub(crate) struct Comparison {
 }
 
 struct Comparer<'a> {
-    /// Paths of the values that are not in the file itself.
-    hidden: &'a BTreeSet<String>,
+    desired: &'a Desired,
     /// Whether the key of the caller shows no secrets.
     reads_only: bool,
     found: Comparison,
@@ -53,7 +50,7 @@ struct Pair<'a> {
 /// Compares a resource of the file, whose references are resolved, with one of the service.
 pub(crate) fn compare(desired: &Desired, wire: &Json, old: &Json, reads_only: bool) -> Comparison {
     let found = Comparison::default();
-    let mut comparer = Comparer { hidden: &desired.hidden, reads_only, found };
+    let mut comparer = Comparer { desired, reads_only, found };
     for field in desired.kind().fields().filter(|field| !desired.leaves(field)) {
         let name = camel(field.name);
         let pair = Pair { path: field.name.to_owned(), old: &old[&name], new: &wire[&name] };
@@ -70,17 +67,15 @@ pub(crate) fn compare(desired: &Desired, wire: &Json, old: &Json, reads_only: bo
 impl Comparer<'_> {
     fn field(&mut self, field: &Field, pair: Pair<'_>) {
         let (old, new) = (canonical(field, pair.old), canonical(field, pair.new));
-        if old == new {
+        if old == new && !(self.reads_only && field.is_absent_for_readers() && old.is_null()) {
             return;
         }
         if self.reads_only && is_unseen(field, &old, &new) {
             self.found.unseen += 1;
             return;
         }
-        let is_secret = self.hidden.contains(&pair.path)
-            || field.is_absent_for_readers()
-            || field.redaction != Redaction::None
-            || [&old, &new].iter().any(|value| has_credentials(field, value));
+        let is_secret = self.desired.hides(&pair.path)
+            || [&old, &new].iter().any(|value| is_secret(field, value));
         let (path, replaces) = (pair.path, field.replace);
         self.found.changes.push(Change { path, old, new, is_secret, replaces });
     }
@@ -125,10 +120,8 @@ impl Comparer<'_> {
         let mut shown = Map::new();
         for field in block.fields {
             let value = canonical(field, &json[camel(field.name)]);
-            let is_secret = field.is_absent_for_readers()
-                || field.redaction != Redaction::None
-                || has_credentials(field, &value)
-                || self.hidden.contains(&format!("{path}.{}", field.name));
+            let is_secret =
+                is_secret(field, &value) || self.desired.hides(&format!("{path}.{}", field.name));
             match (value, is_secret) {
                 (Json::Null, _) => {}
                 (_, true) => {
@@ -191,13 +184,21 @@ fn is_unseen(field: &Field, old: &Json, new: &Json) -> bool {
     }
 }
 
-/// Returns whether the value is a URL with a user name or a password.
-pub(crate) fn has_credentials(field: &Field, json: &Json) -> bool {
+/// Returns whether the value must not be shown, because read keys do not see all of it.
+pub(crate) fn is_secret(field: &Field, json: &Json) -> bool {
+    field.is_absent_for_readers()
+        || field.redaction != Redaction::None
+        || has_credentials(field, json)
+}
+
+/// Returns whether the value is a URL with a user name, a password or a query, which may be a token.
+fn has_credentials(field: &Field, json: &Json) -> bool {
     let Some(text) = json.as_str().filter(|_| matches!(field.shape, Shape::HttpUrl { .. })) else {
         return false;
     };
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-    rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    authority.contains('@') || rest.contains('?')
 }
 
 /// Returns the blocks of a name: one, several or none.

@@ -6,12 +6,16 @@ use rules::counted;
 use serde_json::{Value as Json, json};
 
 use crate::compare::Change;
+use crate::kind::Kind;
 use crate::plan::{Action, Plan, Step};
 
 /// Maximum length of a shown value, in characters.
 const VALUE_SHOWN: usize = 120;
 /// Text in place of a secret.
 const SECRET: &str = "(secret)";
+/// Text of a plan for a creation whose end is not recorded.
+const INTERRUPTED: &str =
+    "; its creation was interrupted: look whether it exists, and delete it yourself";
 
 impl Action {
     /// Returns the name of the action in JSON.
@@ -49,8 +53,13 @@ impl Action {
         }
     }
 
-    const fn reason(&self) -> &'static str {
+    /// Returns the remark of the plan on an action.
+    const fn reason(&self, kind: Kind, has_id: bool) -> &'static str {
         match self {
+            Self::Delete | Self::Replace if matches!(kind, Kind::Page) => {
+                "; with its subscribers and reports"
+            }
+            Self::Forget if !has_id => INTERRUPTED,
             Self::Recreate => "; the recorded one no longer exists",
             Self::Resume => "; an interrupted run created it",
             Self::Replace => "; a field cannot change in place",
@@ -76,6 +85,14 @@ impl Plan {
             text.push_str(&self.step_text(step));
         }
         for kept in &self.kept {
+            if kept.id.is_empty() {
+                let _ = writeln!(
+                    text,
+                    "  keep the entry of {}{INTERRUPTED}; --prune forgets the entry",
+                    kept.address
+                );
+                continue;
+            }
             let _ = writeln!(
                 text,
                 "  keep {} ({}), which is no longer in the file: --prune deletes it",
@@ -115,9 +132,14 @@ impl Plan {
 
     fn step_text(&self, step: &Step) -> String {
         let Step { action, address, id, changes, .. } = step;
+        let has_id = id.is_some();
         let id = id.as_ref().map(|id| format!(" ({id})")).unwrap_or_default();
-        let mut text =
-            format!("{} {} {address}{id}{}\n", action.sign(), action.as_str(), action.reason());
+        let mut text = format!(
+            "{} {} {address}{id}{}\n",
+            action.sign(),
+            action.as_str(),
+            action.reason(address.kind, has_id)
+        );
         for change in changes {
             let (old, new) = self.shown(change);
             let _ = writeln!(text, "    {}: {old} -> {new}", change.path);

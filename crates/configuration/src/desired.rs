@@ -2,11 +2,15 @@
 //! fields.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde_json::{Map, Value as Json};
 
 use crate::kind::{Address, Kind, camel};
 use crate::problem::{Position, Problem};
+
+/// Begin of the value in a message of the service.
+const GIVEN: &str = " (given: `";
 
 /// The content of all files of a configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +22,7 @@ pub struct Configuration {
 }
 
 /// A resource as a file wants it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Desired {
     pub address: Address,
     /// Path in the file, such as `monitors.shop`.
@@ -49,6 +53,13 @@ pub(crate) enum Reference {
     Resource(Address),
     /// ID of another one.
     Id(String),
+}
+
+/// Without values, which may be secrets.
+impl fmt::Debug for Desired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Desired").field("address", &self.address).finish_non_exhaustive()
+    }
 }
 
 impl Desired {
@@ -93,7 +104,18 @@ impl Desired {
             }
         };
         let separator = if within.is_empty() { "" } else { "." };
+        // The service quotes values.
+        let message = match message.split_once(GIVEN) {
+            Some((rule, _)) if self.hides(within) => rule,
+            Some(_) | None => message,
+        };
         Problem::new(at, format!("{}{separator}{within}", self.path), message)
+    }
+
+    /// Returns whether the value of this path, or a part of it, is not in the file itself.
+    pub(crate) fn hides(&self, path: &str) -> bool {
+        let is_part = |rest: &str| rest.is_empty() || rest.starts_with(['[', '.']);
+        self.hidden.iter().any(|hidden| hidden.strip_prefix(path).is_some_and(is_part))
     }
 
     /// Returns whether the field keeps its value, because the file omits it and the server computes it.

@@ -4,13 +4,13 @@
 mod emit;
 mod names;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use rules::field::{Block, Field, Presence, Redaction, Rule, Shape};
+use rules::field::{Block, Field, Presence, Rule, Shape};
 use serde_json::{Map, Value as Json, json};
 
 use self::names::Names;
-use crate::compare::{default_of, elements, has_credentials};
+use crate::compare::{default_of, elements, is_secret};
 use crate::kind::{Kind, camel, is_single};
 use crate::plan::Existing;
 
@@ -19,9 +19,11 @@ pub use self::emit::to_yaml;
 /// Field of the parts of a page that their place implies.
 const PAGE: &str = "page_id";
 
-/// How to write secrets.
+/// Owners of the resources, and how to write secrets.
 #[derive(Clone, Copy, Debug)]
-pub struct ExportOptions {
+pub struct ExportOptions<'a> {
+    /// Names of configurations by the IDs that they own.
+    pub owners: &'a HashMap<String, String>,
     /// Write their values instead of variables.
     pub with_secrets: bool,
     /// Whether the key of the caller shows no secrets.
@@ -38,8 +40,8 @@ pub struct Export {
     pub variables: Vec<String>,
 }
 
-struct Exporter {
-    options: ExportOptions,
+struct Exporter<'a> {
+    options: ExportOptions<'a>,
     /// Keys by ID, for references. Those of groups are keys within their page.
     keys: HashMap<String, String>,
     variables: Names,
@@ -47,7 +49,7 @@ struct Exporter {
 }
 
 /// Exports the resources of a workspace, oldest first within each kind.
-pub fn export(existing: &[Existing], options: ExportOptions) -> Export {
+pub fn export(existing: &[Existing], options: ExportOptions<'_>) -> Export {
     let (keys, variables) = (HashMap::new(), Names::default());
     let mut exporter = Exporter { options, keys, variables, names: Vec::new() };
     let mut left_out = Vec::new();
@@ -55,7 +57,9 @@ pub fn export(existing: &[Existing], options: ExportOptions) -> Export {
     let mut whole = Vec::new();
     for kind in Kind::all() {
         for it in existing.iter().filter(|it| it.kind == kind) {
-            match missing_reference(it) {
+            let without_page = matches!(kind, Kind::Group | Kind::Component)
+                && !exporter.keys.contains_key(text(&it.json, "pageId"));
+            match missing_reference(it).or(without_page.then_some(PAGE)) {
                 None => {
                     exporter.name(it, &mut taken);
                     whole.push(it);
@@ -72,15 +76,16 @@ pub fn export(existing: &[Existing], options: ExportOptions) -> Export {
     for it in &whole {
         exporter.add(it, &mut sections);
     }
-    let mut head = left_out.concat();
+    let mut head = left_out.concat() + &owned(&whole, options.owners);
     if options.reads_only {
-        head += "# Exported with a read key: optional secrets and parts of URLs are missing.\n";
+        head += "# Exported with a read key: optional secrets and parts of URLs are missing.\n\
+                 # `aloft apply --adopt` of this file would clear them: export with a write key for that.\n";
     }
     let body = if sections.is_empty() { String::new() } else { to_yaml(&Json::Object(sections)) };
     Export { text: head + &body, resources: whole.len(), variables: exporter.names }
 }
 
-impl Exporter {
+impl Exporter<'_> {
     /// Chooses the key of a resource.
     fn name(&mut self, it: &Existing, taken: &mut HashMap<String, Names>) {
         let json = &it.json;
@@ -171,15 +176,13 @@ impl Exporter {
 
     /// Returns the value of a field in the file, or `None` to omit it.
     fn value(&mut self, field: &Field, json: &Json, path: &str, required: bool) -> Option<Json> {
-        let is_secret = field.is_absent_for_readers() || has_credentials(field, json);
+        let is_secret = is_secret(field, json);
         let is_shortened = self.options.reads_only
-            && (field.is_masked_for_readers() || field.redaction != Redaction::None)
+            && field.is_masked_for_readers()
             && json.as_str().is_some_and(|text| text.ends_with('…'));
         let is_missing = json.is_null() && is_secret && required;
-        if is_missing
-            || is_shortened
-            || (is_secret && !json.is_null() && !self.options.with_secrets)
-        {
+        let is_given = !json.is_null() && (required || !is_default(field, json));
+        if is_missing || is_shortened || (is_secret && is_given && !self.options.with_secrets) {
             return Some(self.variable(field, path));
         }
         if field.presence != Presence::Required && (json.is_null() || is_default(field, json)) {
@@ -205,6 +208,21 @@ impl Exporter {
             Json::Null | Json::Bool(_) | Json::Number(_) | Json::Object(_) => json.clone(),
         }
     }
+}
+
+/// Returns comments on the owners of exported resources, which another configuration cannot take over.
+fn owned(exported: &[&Existing], owners: &HashMap<String, String>) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for owner in exported.iter().filter_map(|it| owners.get(text(&it.json, "id"))) {
+        *counts.entry(owner).or_default() += 1;
+    }
+    let line = |(owner, count): (&str, usize)| {
+        let count = rules::counted(count, "resource");
+        format!(
+            "# The configuration `{owner}` owns {count} of this file; others cannot adopt them.\n"
+        )
+    };
+    counts.into_iter().map(line).collect()
 }
 
 /// Returns the mapping of this key, which it creates if it is absent.

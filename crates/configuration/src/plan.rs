@@ -2,6 +2,7 @@
 //! service's record of what the configuration owns. Touches nothing that it does not own.
 
 mod adopt;
+mod order;
 mod rename;
 
 use std::collections::{HashMap, HashSet};
@@ -9,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value as Json;
 
 use self::adopt::Free;
+use self::order::Values;
 use crate::compare::{Change, compare};
 use crate::desired::{Configuration, Desired};
 use crate::kind::{Address, Kind};
@@ -37,8 +39,8 @@ pub struct Current {
     pub existing: Vec<Existing>,
     /// Record of the configuration.
     pub recorded: Vec<Recorded>,
-    /// IDs that other configurations own.
-    pub foreign: HashSet<String>,
+    /// Names of other configurations by the IDs that they own.
+    pub foreign: HashMap<String, String>,
     /// Whether the key of the caller shows no secrets.
     pub reads_only: bool,
 }
@@ -106,6 +108,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     pub address: Address,
+    /// Empty if its creation was interrupted, so that nobody knows whether it exists.
     pub id: String,
 }
 
@@ -132,6 +135,8 @@ struct Planner<'a> {
     /// IDs of the resources that keep or get an owner.
     ids: HashMap<&'a Address, String>,
     free: Free<'a>,
+    /// Values of existing resources that only one resource can have.
+    values: HashMap<Address, Values>,
     plan: Plan,
     problems: Vec<Problem>,
 }
@@ -150,6 +155,7 @@ pub fn plan(
         recorded: current.recorded.iter().map(|it| (&it.address, it.id.as_str())).collect(),
         free: Free::new(current),
         ids: HashMap::new(),
+        values: HashMap::new(),
         plan: Plan::default(),
         problems: Vec::new(),
         current,
@@ -158,7 +164,9 @@ pub fn plan(
     for desired in &configuration.resources {
         planner.resource(desired, options);
     }
+    planner.order(configuration);
     planner.rest(configuration, options);
+    planner.check_parts(configuration);
     if !planner.problems.is_empty() {
         return Err(Problems::sorted(planner.problems));
     }
@@ -172,12 +180,21 @@ pub fn plan(
 impl<'a> Planner<'a> {
     fn resource(&mut self, desired: &'a Desired, options: &PlanOptions) {
         let id = self.recorded.get(&desired.address).copied();
-        if let Some(existing) = id.and_then(|id| self.by_id.get(id)) {
+        let owned = id.and_then(|id| self.by_id.get(id));
+        if let Some(existing) = owned.filter(|it| it.kind == desired.kind()) {
             return self.step(Action::Change, desired, Some(existing));
         }
         let wire = self.wire(desired);
-        match self.free.take(desired, &wire, self.current.reads_only) {
-            Ok(Some(twin)) if id == Some("") => self.step(Action::Resume, desired, Some(twin)),
+        let taken = self.free.take(desired, &wire, self.current.reads_only);
+        // A free twin goes first, as the one to take over.
+        let taken = taken.and_then(|twin| match (twin, self.free.owned(desired, &wire)) {
+            (None, Some(owned)) => Err(owned),
+            (twin, _) => Ok(twin),
+        });
+        match taken {
+            Ok(Some(twin)) if id == Some("") && self.may_be_created(desired, twin) => {
+                self.step(Action::Resume, desired, Some(twin));
+            }
             Ok(Some(twin)) if options.adopt => self.step(Action::Adopt, desired, Some(twin)),
             Ok(Some(twin)) => {
                 let message = format!(
@@ -197,15 +214,27 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// Returns whether an interrupted run may have created the twin: a different value that cannot change
+    /// shows that somebody else did.
+    fn may_be_created(&self, desired: &Desired, twin: &Existing) -> bool {
+        let found = compare(desired, &self.wire(desired), &twin.json, self.current.reads_only);
+        !found.changes.iter().any(|change| change.replaces)
+    }
+
     /// Adds the step of a resource. `existing` is the one to change.
     fn step(&mut self, action: Action, desired: &'a Desired, existing: Option<&Existing>) {
         let address = desired.address.clone();
         let Some(Existing { json, .. }) = existing else {
+            let new = unique_values(desired.kind(), &self.wire(desired));
+            self.values.insert(address.clone(), Values { old: Vec::new(), new });
             let (id, revision, changes) = (None, None, Vec::new());
             self.plan.steps.push(Step { action, address, id, revision, changes });
             return;
         };
-        let found = compare(desired, &self.wire(desired), json, self.current.reads_only);
+        let wire = self.wire(desired);
+        let found = compare(desired, &wire, json, self.current.reads_only);
+        let [old, new] = [json, &wire].map(|json| unique_values(desired.kind(), json));
+        self.values.insert(address.clone(), Values { old, new });
         self.plan.unseen += found.unseen;
         let replaces = found.changes.iter().any(|change| change.replaces);
         let action = if replaces { Action::Replace } else { action };
@@ -219,6 +248,50 @@ impl<'a> Planner<'a> {
         }
         let revision = json["revision"].as_str().map(str::to_owned);
         self.plan.steps.push(Step { action, address, id, revision, changes: found.changes });
+    }
+
+    /// Orders the steps by the values that resources give to each other.
+    fn order(&mut self, configuration: &Configuration) {
+        match order::order(std::mem::take(&mut self.plan.steps), &self.values) {
+            Ok(steps) => self.plan.steps = steps,
+            Err(circle) => {
+                let wanted =
+                    configuration.resources.iter().filter(|it| circle.contains(&it.address));
+                let message = "exchanges a value that only one resource can have with others; give one \
+                               of them another value first, and apply twice";
+                let problems = wanted.map(|it| Problem::new(&it.at, &*it.path, message));
+                self.problems.extend(problems);
+            }
+        }
+    }
+
+    /// Refuses to delete pages with parts that the configuration does not own: the service deletes them
+    /// with the page.
+    fn check_parts(&mut self, configuration: &Configuration) {
+        let deletes = |step: &&Step| matches!(step.action, Action::Delete | Action::Replace);
+        let pages = self.plan.steps.iter().filter(|step| step.address.kind == Kind::Page);
+        let pages: HashMap<&str, &Address> = pages
+            .filter(deletes)
+            .filter_map(|step| Some((step.id.as_deref()?, &step.address)))
+            .collect();
+        let owned: HashSet<&str> = self.current.recorded.iter().map(|it| it.id.as_str()).collect();
+        for Existing { kind, json } in &self.current.existing {
+            let Some(page) = pages.get(text(json, "pageId")) else { continue };
+            let id = text(json, "id");
+            if owned.contains(id) {
+                continue;
+            }
+            let message = format!(
+                "{page} cannot be deleted, because that deletes the {} {id}, which this configuration \
+                 does not own: delete or move that first",
+                kind.noun()
+            );
+            let wanted = configuration.resources.iter().find(|it| it.address == **page);
+            self.problems.push(match wanted {
+                Some(wanted) => Problem::new(&wanted.at, &*wanted.path, message),
+                None => Problem::of_input(message),
+            });
+        }
     }
 
     /// Plans what the files no longer have.
@@ -236,7 +309,7 @@ impl<'a> Planner<'a> {
         }
         let (mut first, mut last) = (Vec::new(), Vec::new());
         for Recorded { address, id } in rest {
-            let existing = self.by_id.get(id.as_str());
+            let existing = self.by_id.get(id.as_str()).filter(|it| it.kind == address.kind);
             let step = |action| Step {
                 action,
                 address: address.clone(),
@@ -256,6 +329,9 @@ impl<'a> Planner<'a> {
                     self.plan.kept.push(Kept { address: address.clone(), id: id.clone() });
                 }
                 None if options.prune => last.push(step(Action::Forget)),
+                None if id.is_empty() => {
+                    self.plan.kept.push(Kept { address: address.clone(), id: String::new() });
+                }
                 None => {}
             }
         }

@@ -26,6 +26,8 @@ pub(crate) use self::value::elements_max;
 const DEFAULT_NAME: &str = "default";
 /// Keys of a file.
 const SECTIONS: [&str; 4] = ["name", "monitors", "channels", "status_pages"];
+/// Begin of keys that only have anchors for other places.
+const SHARED: &str = "x-";
 /// Keys of a page that have its parts.
 const PARTS: [&str; 2] = ["groups", "components"];
 /// Key of a monitor with its kind.
@@ -73,6 +75,8 @@ struct NamedReference {
     path: String,
     at: Position,
     text: String,
+    /// Whether the text is not in the file itself.
+    is_hidden: bool,
 }
 
 /// Reads the files of one configuration.
@@ -127,7 +131,7 @@ impl Reader<'_> {
             return self.problem(&at, "", message);
         }
         match yaml::parse(&file, &document.text) {
-            Ok(node) if matches!(node.value, NodeValue::Scalar(Scalar::Null)) => {
+            Ok(node) if is_empty(&node) => {
                 // An empty file with --prune would delete everything, and is rather a mistake.
                 let message = "the file is empty; delete it, or give it a `name`";
                 self.problem(&node.at, "", message);
@@ -139,6 +143,9 @@ impl Reader<'_> {
 
     fn root(&mut self, node: Node) {
         for Entry { key, key_at, value } in self.entries(node, "").unwrap_or_default() {
+            if key.starts_with(SHARED) {
+                continue;
+            }
             match key.as_str() {
                 "name" => self.configuration_name(&value),
                 "monitors" => self.section(value, &key, Self::monitor),
@@ -270,6 +277,15 @@ impl Reader<'_> {
 
     fn problem(&mut self, at: &Position, path: &str, message: impl Into<String>) {
         self.problems.push(Problem::new(at, path, message));
+    }
+}
+
+/// Returns whether a file says nothing.
+fn is_empty(file: &Node) -> bool {
+    match &file.value {
+        NodeValue::Scalar(scalar) => *scalar == Scalar::Null,
+        NodeValue::List(_) => false,
+        NodeValue::Mapping(entries) => entries.iter().all(|entry| entry.key.starts_with(SHARED)),
     }
 }
 

@@ -5,7 +5,8 @@
 pub(crate) enum Scalar {
     Null,
     Bool(bool),
-    Integer(i64),
+    /// An integer of 64 bits, and its text as written.
+    Integer(i64, String),
     /// Another number than an integer of 64 bits, as written.
     Number(String),
     Text(String),
@@ -24,10 +25,10 @@ pub(crate) fn plain(text: &str) -> Scalar {
         i64::from_str_radix(digits, radix).ok().filter(|_| !digits.starts_with(['+', '-']))
     };
     if let Some(number) = radix("0o", 8).or_else(|| radix("0x", 16)) {
-        return Scalar::Integer(number);
+        return Scalar::Integer(number, text.to_owned());
     }
     if let Ok(number) = text.parse() {
-        return Scalar::Integer(number);
+        return Scalar::Integer(number, text.to_owned());
     }
     if is_number(text) {
         return Scalar::Number(text.to_owned());
@@ -93,22 +94,23 @@ mod tests {
     #[test]
     fn plain_scalars_have_types_of_core_schema() {
         let text = |text: &str| Scalar::Text(text.to_owned());
+        let integer = |number, written: &str| Scalar::Integer(number, written.to_owned());
         for (given, expected) in [
             ("", Scalar::Null),
             ("~", Scalar::Null),
             ("True", Scalar::Bool(true)),
             ("yes", text("yes")),
-            ("42", Scalar::Integer(42)),
-            ("-7", Scalar::Integer(-7)),
-            ("0x1F", Scalar::Integer(31)),
-            ("0o17", Scalar::Integer(15)),
+            ("42", integer(42, "42")),
+            ("-7", integer(-7, "-7")),
+            ("0x1F", integer(31, "0x1F")),
+            ("0o17", integer(15, "0o17")),
             ("1e3", Scalar::Number("1e3".to_owned())),
             ("99999999999999999999", Scalar::Number("99999999999999999999".to_owned())),
             (".inf", Scalar::Number(".inf".to_owned())),
             ("30s", text("30s")),
             ("22:00", text("22:00")),
             ("inf", text("inf")),
-            ("+49151", Scalar::Integer(49151)),
+            ("+49151", integer(49151, "+49151")),
         ] {
             assert_eq!(plain(given), expected, "{given}");
         }

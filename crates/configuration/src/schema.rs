@@ -32,6 +32,7 @@ pub fn schema() -> Json {
         "description": "Monitors, channels and status pages for `aloft apply`.",
         "type": "object",
         "additionalProperties": false,
+        "patternProperties": { "^x-": { "description": "Only for anchors." } },
         "properties": {
             "name": {
                 "description": "Name of the configuration within the workspace.",

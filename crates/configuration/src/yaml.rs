@@ -1,7 +1,7 @@
 //! Reads YAML to nodes with positions. Refuses duplicate keys, and bounds the size of what aliases
 //! expand to. Leaves the meaning of nodes to `read`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
@@ -9,10 +9,12 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 use crate::problem::{Position, Problem};
 use crate::scalar::{self, Scalar};
 
-/// Maximum number of nodes in a file, after the expansion of aliases.
+/// Maximum number of nodes in a file, after the expansion of aliases. Long scalars count more than once.
 const NODES_MAX: usize = 500_000;
 /// Maximum depth of nodes; the format has less than ten levels.
 const DEPTH_MAX: usize = 32;
+/// Bytes of a scalar that count as another node.
+const NODE_BYTES: usize = 64;
 /// Key that merges another mapping.
 const MERGE: &str = "<<";
 /// Suffix of the tag of texts.
@@ -53,6 +55,8 @@ struct Anchor {
     node: Node,
     /// Number of nodes in it.
     nodes: usize,
+    /// Number of levels in it.
+    levels: usize,
 }
 
 /// Reads the only document of a file. An empty file is a null.
@@ -108,13 +112,13 @@ impl<'a> Loader<'a> {
 
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, Problem> {
         if depth >= DEPTH_MAX {
-            let message = format!("nested deeper than {DEPTH_MAX} levels; no field is that deep");
-            return self.problem(span, &message);
+            return self.problem(span, &too_deep());
         }
         let before = self.nodes;
         self.count(1, span)?;
         let (value, anchor) = match event {
             Event::Scalar(text, style, anchor, tag) => {
+                self.count(text.len() / NODE_BYTES, span)?;
                 (NodeValue::Scalar(self.scalar(&text, style, tag.as_deref(), span)?), anchor)
             }
             Event::SequenceStart(anchor, tag) => {
@@ -125,7 +129,7 @@ impl<'a> Loader<'a> {
                 self.refuse_tag(tag.as_deref(), span)?;
                 (NodeValue::Mapping(self.mapping(depth)?), anchor)
             }
-            Event::Alias(anchor) => return self.alias(anchor, span),
+            Event::Alias(anchor) => return self.alias(anchor, span, depth),
             Event::Nothing
             | Event::StreamStart
             | Event::StreamEnd
@@ -136,8 +140,11 @@ impl<'a> Loader<'a> {
         };
         let node = Node { at: self.position(span), value };
         if anchor > 0 {
+            // The copy counts too.
             let nodes = self.nodes - before;
-            self.anchors.insert(anchor, Anchor { node: node.clone(), nodes });
+            self.count(nodes, span)?;
+            let levels = levels(&node);
+            self.anchors.insert(anchor, Anchor { node: node.clone(), nodes, levels });
         }
         Ok(node)
     }
@@ -214,11 +221,8 @@ impl<'a> Loader<'a> {
             }
         }
         // Keys of the mapping itself win, then those of the first merged one.
-        for entry in merged {
-            if entries.iter().all(|own| own.key != entry.key) {
-                entries.push(entry);
-            }
-        }
+        let mut keys: HashSet<String> = entries.iter().map(|own| own.key.clone()).collect();
+        entries.extend(merged.into_iter().filter(|entry| keys.insert(entry.key.clone())));
         Ok(entries)
     }
 
@@ -244,14 +248,18 @@ impl<'a> Loader<'a> {
         Ok(entries)
     }
 
-    fn alias(&mut self, anchor: usize, span: Span) -> Result<Node, Problem> {
-        let Some(Anchor { node, nodes }) = self.anchors.get(&anchor) else {
+    fn alias(&mut self, anchor: usize, span: Span, depth: usize) -> Result<Node, Problem> {
+        let Some(Anchor { nodes, levels, .. }) = self.anchors.get(&anchor) else {
             return self.problem(span, "an alias refers to a value that contains it");
         };
+        if depth + levels > DEPTH_MAX {
+            return self.problem(span, &too_deep());
+        }
         // Errors name the position of the shared text, which is what must be corrected.
-        let (node, nodes) = (node.clone(), *nodes);
+        let nodes = *nodes;
         self.count(nodes, span)?;
-        Ok(node)
+        let shared = self.anchors.get(&anchor).map(|anchor| anchor.node.clone());
+        shared.map_or_else(|| self.problem(span, "an alias refers to nothing"), Ok)
     }
 
     fn count(&mut self, more: usize, span: Span) -> Result<(), Problem> {
@@ -262,6 +270,20 @@ impl<'a> Loader<'a> {
         }
         Ok(())
     }
+}
+
+/// Returns the number of levels of a node, 1 for a scalar.
+fn levels(node: &Node) -> usize {
+    let deepest = match &node.value {
+        NodeValue::Scalar(_) => None,
+        NodeValue::List(nodes) => nodes.iter().map(levels).max(),
+        NodeValue::Mapping(entries) => entries.iter().map(|entry| levels(&entry.value)).max(),
+    };
+    1 + deepest.unwrap_or(0)
+}
+
+fn too_deep() -> String {
+    format!("nested deeper than {DEPTH_MAX} levels; no field is that deep")
 }
 
 #[cfg(test)]

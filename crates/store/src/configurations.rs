@@ -86,8 +86,8 @@ impl Configurations<'_> {
         Listed::from_rows((self.store.quarantine(), TABLE), &rows, None, read)
     }
 
-    /// Removes entries, then adds or replaces others. Fails with [`StoreError::Taken`] if another entry
-    /// has the resource of an added one.
+    /// Removes entries, then adds others or gives them their resources. Fails with [`StoreError::Taken`]
+    /// if another entry has the resource of an added one, or if the entry has another resource.
     pub async fn record(
         &self,
         workspace: WorkspaceId,
@@ -105,7 +105,9 @@ impl Configurations<'_> {
                     for entry in &record.put {
                         put(db, workspace, &record.name, entry, change.at).await?;
                     }
-                    check_limits(db, workspace).await?;
+                    if !record.put.is_empty() {
+                        check_limits(db, workspace).await?;
+                    }
                     let [put, removed] = [record.put.len(), record.remove.len()];
                     let detail = format!("{put} recorded, {removed} removed");
                     let resource_id = record.name;
@@ -178,11 +180,12 @@ async fn put(
 ) -> Result<(), StoreError> {
     let allowed = "must not have a resource that another entry owns; remove that entry first";
     let given = entry.id.as_deref().unwrap_or_default();
-    query(
+    let stored = query(
         "INSERT INTO configured_resources \
          (workspace_id, configuration, kind, key, id, recorded_at) VALUES ($1, $2, $3, $4, $5, $6) \
          ON CONFLICT (workspace_id, configuration, kind, key) \
-         DO UPDATE SET id = excluded.id, recorded_at = excluded.recorded_at",
+         DO UPDATE SET id = excluded.id, recorded_at = excluded.recorded_at \
+         WHERE configured_resources.id IS NULL OR configured_resources.id = excluded.id",
     )
     .bind(workspace.to_string())
     .bind(name)
@@ -196,6 +199,12 @@ async fn put(
         let taken = StoreError::Taken(Violation::new("put", given, allowed));
         StoreError::from_insert(error, taken, Some(workspace))
     })?;
+    if stored == 0 {
+        // A creation by another run, which this one must not forget.
+        let allowed =
+            "must not replace the resource of an entry; remove the entry in the same call";
+        return Err(StoreError::Taken(Violation::new("put", given, allowed)));
+    }
     Ok(())
 }
 

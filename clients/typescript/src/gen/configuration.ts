@@ -27,10 +27,11 @@ export interface ConfigurationService {
   listConfiguredResources(request: ListConfiguredResourcesRequest, options?: CallOptions): Pages<ListConfiguredResourcesResponse>;
 
   /**
-   * Removes entries, then adds or replaces others, all at once. Repeating a call has no effect.
+   * Removes entries, then adds others or gives them their `id`, all at once. Repeating a call stores the same.
    *
    * Errors: `invalid_argument` for a malformed entry, for more than 200 entries, for the same entry twice, and above the
-   * limits of the workspace; `already_exists` for a resource that another entry owns.
+   * limits of the workspace; `already_exists` for a resource that another entry owns, and for an entry with another
+   * `id`, unless the call also removes that entry.
    */
   recordConfiguredResources(request: RecordConfiguredResourcesRequest, options?: CallOptions): Promise<RecordConfiguredResourcesResponse>;
 
@@ -120,7 +121,7 @@ export interface ConfiguredResourceInput {
 export interface RecordConfiguredResourcesRequest {
   /** Name of the configuration, 1 to 63 characters: lower-case words joined by hyphens. Required. */
   name: string;
-  /** Entries to add, or to replace by kind and key. */
+  /** Entries to add, or whose empty `id` to set, by kind and key. */
   put?: readonly ConfiguredResourceInput[] | undefined;
   /** Entries to remove, by kind and key; their `id` is ignored. Removing an absent one has no effect. */
   remove?: readonly ConfiguredResourceInput[] | undefined;

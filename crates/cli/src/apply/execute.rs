@@ -1,6 +1,7 @@
 //! Executes a plan step by step. A creation is recorded before and after the call, so that the next
 //! run resumes after an interruption at any time.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use anyhow::{Context as _, Error, Result, anyhow};
@@ -23,8 +24,13 @@ pub(super) struct Executor<'a> {
     ids: HashMap<Address, String>,
     /// Whether each step is printed.
     prints: bool,
-    /// Whether the configuration has no resources.
-    is_empty: bool,
+}
+
+/// A call that failed.
+struct Failed {
+    why: Error,
+    /// Whether the service certainly did nothing.
+    is_refused: bool,
 }
 
 /// Result of an execution.
@@ -68,8 +74,7 @@ impl<'a> Executor<'a> {
         let desired = configuration.resources.iter().map(|it| (&it.address, it)).collect();
         let recorded = current.recorded.iter().filter(|it| !it.id.is_empty());
         let ids = recorded.map(|it| (it.address.clone(), it.id.clone())).collect();
-        let is_empty = configuration.resources.is_empty();
-        Self { session, record, desired, ids, prints, is_empty }
+        Self { session, record, desired, ids, prints }
     }
 
     /// Executes the steps until one fails.
@@ -96,9 +101,6 @@ impl<'a> Executor<'a> {
             let action = step.action.as_str();
             outcome.json.push(json!({ "action": action, "kind": kind, "key": key, "id": id }));
         }
-        if self.is_empty && plan.kept.is_empty() {
-            outcome.failure = self.record.delete().await.err();
-        }
         outcome
     }
 
@@ -117,20 +119,28 @@ impl<'a> Executor<'a> {
     async fn step(&mut self, step: &Step) -> Result<String> {
         let id = step.id.clone().unwrap_or_default();
         match step.action {
-            Action::Create | Action::Recreate => self.create(&step.address).await,
-            Action::Adopt | Action::Resume => {
-                self.record.put(&step.address, &id).await?;
-                self.ids.insert(step.address.clone(), id);
-                self.change(step).await
-            }
-            Action::Change => self.change(step).await,
-            Action::Replace => {
-                self.delete(&step.address, &id).await?;
+            Action::Create => self.create(&step.address).await,
+            Action::Recreate => {
+                self.ids.remove(&step.address);
+                self.record.exchange(&step.address, "").await?;
                 self.create(&step.address).await
             }
+            Action::Adopt | Action::Resume => {
+                // The entry may have the ID of a resource that no longer exists.
+                if self.ids.contains_key(&step.address) {
+                    self.record.exchange(&step.address, &id).await?;
+                } else {
+                    self.record.put(&step.address, &id).await?;
+                }
+                self.ids.insert(step.address.clone(), id.clone());
+                self.change(step).await.with_context(|| format!("adopted {id}; not changed"))
+            }
+            Action::Change => self.change(step).await,
+            Action::Replace => self.replace(&step.address, &id).await,
             Action::Delete => {
                 self.delete(&step.address, &id).await?;
-                self.record.remove(&step.address).await?;
+                let removed = self.record.remove(&step.address).await;
+                removed.with_context(|| format!("deleted {id}; its entry is still recorded"))?;
                 Ok(id)
             }
             Action::Forget => {
@@ -140,17 +150,44 @@ impl<'a> Executor<'a> {
         }
     }
 
+    /// Deletes a resource and creates it again.
+    async fn replace(&mut self, address: &Address, id: &str) -> Result<String> {
+        // Fails if another configuration owns it.
+        self.record.put(address, id).await?;
+        self.delete(address, id).await?;
+        self.ids.remove(address);
+        let half = || format!("deleted {id}; its new creation did not complete");
+        self.record.exchange(address, "").await.with_context(half)?;
+        self.create(address).await.with_context(half)
+    }
+
     async fn create(&mut self, address: &Address) -> Result<String> {
         let desired = self.find(address)?;
         let calls = calls::of(address.kind);
-        self.ids.remove(address);
         let request = json!({ calls.field: self.wire(desired) });
         self.record.put(address, "").await?;
-        let answer = self.call("creating", desired, &calls.create(), &request).await?;
+        let answer = match self.call("creating", desired, &calls.create(), &request).await {
+            Ok(answer) => answer,
+            Err(failed) => return Err(self.not_created(address, failed).await),
+        };
         let id = answer[calls.field]["id"].as_str().unwrap_or_default().to_owned();
+        let recorded = self.record.put(address, &id).await;
+        recorded.with_context(|| format!("created {id}; not recorded"))?;
         self.ids.insert(address.clone(), id.clone());
-        self.record.put(address, &id).await?;
         Ok(id)
+    }
+
+    /// Removes the entry of a creation that the service refused: a later run would take somebody's
+    /// resource for the created one. The entry stays if the creation may have happened.
+    async fn not_created(&self, address: &Address, failed: Failed) -> Error {
+        let Failed { why, is_refused } = failed;
+        if !is_refused {
+            return why.context("it may have been created; the next run looks for it");
+        }
+        match self.record.remove(address).await {
+            Ok(()) => why,
+            Err(error) => why.context(format!("its entry is still recorded ({error:#})")),
+        }
     }
 
     async fn change(&self, step: &Step) -> Result<String> {
@@ -162,11 +199,12 @@ impl<'a> Executor<'a> {
         let calls = calls::of(step.address.kind);
         let mut resource = self.wire(desired);
         resource["id"] = id.as_str().into();
+        let mut request = json!({ calls.field: resource, "updateMask": desired.mask() });
         if let Some(revision) = &step.revision {
-            resource["revision"] = revision.as_str().into();
+            request["revision"] = revision.as_str().into();
         }
-        let request = json!({ calls.field: resource, "updateMask": desired.mask() });
-        self.call("changing", desired, &calls.update(), &request).await?;
+        let answer = self.call("changing", desired, &calls.update(), &request).await;
+        answer.map_err(|failed| failed.why)?;
         Ok(id)
     }
 
@@ -187,17 +225,23 @@ impl<'a> Executor<'a> {
         desired: &Desired,
         method: &str,
         request: &Json,
-    ) -> Result<Json> {
+    ) -> Result<Json, Failed> {
+        let code = Cell::new(None);
         let explain = |error: &rpc::Error| {
+            code.set(Some(error.code));
             let violations = rpc::field_violations(error);
             let problem = |it: &rpc::FieldViolation| desired.problem(&it.field, &it.description);
             let problems: Vec<_> = violations.iter().map(problem).collect();
             (!problems.is_empty()).then(|| format!("\n{}", Problems(problems)))
         };
         let doing = format!("{doing} {}", desired.address);
-        let answer = self.session.call_with(&doing, method, request, explain).await?;
-        print_warnings(desired, &answer);
-        Ok(answer)
+        match self.session.call_with(&doing, method, request, explain).await {
+            Ok(answer) => {
+                print_warnings(desired, &answer);
+                Ok(answer)
+            }
+            Err(why) => Err(Failed { why, is_refused: code.get().is_some_and(is_refusal) }),
+        }
     }
 
     fn find(&self, address: &Address) -> Result<&'a Desired> {
@@ -208,6 +252,28 @@ impl<'a> Executor<'a> {
     fn wire(&self, desired: &Desired) -> Json {
         // Earlier steps have created what it refers to.
         desired.wire(|address| self.ids.get(address).cloned().unwrap_or_default())
+    }
+}
+
+/// Returns whether the service certainly did nothing after an error of this code.
+const fn is_refusal(code: Code) -> bool {
+    match code {
+        Code::InvalidArgument
+        | Code::AlreadyExists
+        | Code::FailedPrecondition
+        | Code::PermissionDenied
+        | Code::Unauthenticated
+        | Code::NotFound
+        | Code::OutOfRange
+        | Code::ResourceExhausted
+        | Code::Unimplemented => true,
+        Code::Canceled
+        | Code::Unknown
+        | Code::DeadlineExceeded
+        | Code::Aborted
+        | Code::Internal
+        | Code::Unavailable
+        | Code::DataLoss => false,
     }
 }
 

@@ -15,20 +15,34 @@ const STDIN_SHOWN: &str = "stdin";
 /// Endings of the files of a folder.
 const ENDINGS: [&str; 2] = ["yaml", "yml"];
 
+/// Maximum size of all files together, in bytes.
+const TOTAL_BYTES_MAX: usize = 16 * FILE_BYTES_MAX;
+
 /// Reads the configuration of these files and folders.
 pub(super) fn read(paths: &[PathBuf]) -> Result<Configuration> {
-    let mut documents = Vec::new();
+    let (mut documents, mut bytes) = (Vec::new(), 0);
+    let mut add = |document: Document| {
+        bytes += document.text.len();
+        if bytes > TOTAL_BYTES_MAX {
+            bail!(
+                "the files have more than {TOTAL_BYTES_MAX} bytes together; split them into \
+                 configurations with a `name` each"
+            );
+        }
+        documents.push(document);
+        Ok(())
+    };
     for path in paths {
         if path == Path::new(STDIN) {
             let text =
                 read_text(stdin().lock(), FILE_BYTES_MAX).context("reading standard input")?;
-            documents.push(Document { name: STDIN_SHOWN.to_owned(), folder: PathBuf::new(), text });
+            add(Document { name: STDIN_SHOWN.to_owned(), folder: PathBuf::new(), text })?;
         } else if path.is_dir() {
             for path in files_of(path)? {
-                documents.push(document(&path)?);
+                add(document(&path)?)?;
             }
         } else {
-            documents.push(document(path)?);
+            add(document(path)?)?;
         }
     }
     let sources = Sources { variable: &boot::variable, file: &read_value };

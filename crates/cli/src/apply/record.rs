@@ -1,6 +1,6 @@
 //! The service's record of what a configuration owns: `configuration.v1.ConfigurationService`.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use anyhow::{Result, bail};
 use configuration::{Address, Kind, Recorded, Renamed};
@@ -13,7 +13,6 @@ use crate::session::Session;
 const LIST: &str = "/configuration.v1.ConfigurationService/ListConfigurations";
 const ENTRIES: &str = "/configuration.v1.ConfigurationService/ListConfiguredResources";
 const WRITE: &str = "/configuration.v1.ConfigurationService/RecordConfiguredResources";
-const FORGET: &str = "/configuration.v1.ConfigurationService/DeleteConfiguration";
 /// Maximum number of entries that a call renames: each is removed and added.
 const ENTRIES_MAX: usize = 100;
 /// Purposes of the calls, in errors.
@@ -47,9 +46,9 @@ impl Record<'_> {
         Ok(entries)
     }
 
-    /// Returns the IDs that other configurations own.
-    pub(super) async fn foreign_ids(&self) -> Result<HashSet<String>> {
-        let mut ids = HashSet::new();
+    /// Returns the names of other configurations by the IDs that they own.
+    pub(super) async fn foreign(&self) -> Result<HashMap<String, String>> {
+        let mut owners = HashMap::new();
         let list = self.read(LIST, &json!({})).await?;
         for other in list["configurations"].as_array().into_iter().flatten() {
             let name = text(other, "name");
@@ -57,14 +56,22 @@ impl Record<'_> {
                 continue;
             }
             let resources = self.pages(ENTRIES, &json!({ "name": name }), "resources").await?;
-            ids.extend(resources.iter().map(|it| text(it, "id").to_owned()));
+            let ids = resources.iter().map(|it| text(it, "id")).filter(|id| !id.is_empty());
+            owners.extend(ids.map(|id| (id.to_owned(), name.to_owned())));
         }
-        Ok(ids)
+        Ok(owners)
     }
 
     /// Records that the configuration owns a resource. An empty ID records that its creation begins.
+    /// Fails if the entry has another ID, because another run recorded it.
     pub(super) async fn put(&self, address: &Address, id: &str) -> Result<()> {
         self.write(&json!({ "name": self.name, "put": [entry(address, id)] })).await
+    }
+
+    /// Like [`Self::put`], in place of a recorded resource that no longer exists.
+    pub(super) async fn exchange(&self, address: &Address, id: &str) -> Result<()> {
+        let (old, new) = (entry(address, ""), entry(address, id));
+        self.write(&json!({ "name": self.name, "remove": [old], "put": [new] })).await
     }
 
     /// Changes the keys of entries, all at once.
@@ -81,11 +88,6 @@ impl Record<'_> {
     /// Removes an entry.
     pub(super) async fn remove(&self, address: &Address) -> Result<()> {
         self.write(&json!({ "name": self.name, "remove": [entry(address, "")] })).await
-    }
-
-    /// Deletes the record of a configuration without resources.
-    pub(super) async fn delete(&self) -> Result<()> {
-        self.session.call(WRITING, FORGET, &json!({ "name": self.name })).await.map(drop)
     }
 
     async fn write(&self, request: &Json) -> Result<()> {

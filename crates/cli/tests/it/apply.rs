@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use crate::user::{Dialogue, User};
 
 const RECORD: &str = "configuration.v1.ConfigurationService";
 /// A configuration of each kind, with a secret of the environment.
-const WHOLE: &str = "
+pub(crate) const WHOLE: &str = "
 name: production
 monitors:
   shop:
@@ -44,31 +45,31 @@ status_pages:
       web: {type: monitor, monitor_id: shop, group_id: front, order: 2}
       mail: {type: static, name: Mail}
 ";
-const ONE: &str =
+pub(crate) const ONE: &str =
     "monitors: {shop: {kind: http, name: Shop, url: 'https://shop.example/', periodicity: 1m}}";
 
 /// Writes the file and returns what `aloft apply` with these flags did.
-fn apply(user: &User, text: &str, flags: &[&str]) -> Ran {
+pub(crate) fn apply(user: &User, text: &str, flags: &[&str]) -> Ran {
     fs::write(user.home.path().join("aloft.yaml"), text).unwrap();
     let args = [&["apply", "-f", "aloft.yaml"], flags].concat();
     user.run_with(&args, &[("NTFY_TOKEN", "hidden-token")])
 }
 
 /// Applies a file, which must succeed, and returns the output.
-fn applied(user: &User, text: &str, flags: &[&str]) -> String {
+pub(crate) fn applied(user: &User, text: &str, flags: &[&str]) -> String {
     let ran = apply(user, text, &[&["--yes"], flags].concat());
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
     ran.out
 }
 
 /// Applies a file, which must fail with 1, and returns the error.
-fn refused(user: &User, text: &str, flags: &[&str]) -> String {
+pub(crate) fn refused(user: &User, text: &str, flags: &[&str]) -> String {
     let ran = apply(user, text, &[&["--yes"], flags].concat());
     assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
     ran.err.replace(&user.url(), "URL")
 }
 
-fn monitors(user: &User) -> Vec<String> {
+pub(crate) fn monitors(user: &User) -> Vec<String> {
     let listed = user.server.rpc(&user.key, "ListMonitors", &json!({}));
     let lists = ["httpMonitors", "tcpMonitors", "dnsMonitors"].map(|kind| listed[kind].as_array());
     let all = lists.into_iter().flatten().flatten();
@@ -83,7 +84,7 @@ fn create_monitor(user: &User, name: &str, url: &str) -> String {
     answer["monitor"]["id"].as_str().unwrap().to_owned()
 }
 
-fn record(user: &User, method: &str, request: &Value) -> Value {
+pub(crate) fn record(user: &User, method: &str, request: &Value) -> Value {
     let reply = call_service(user.server.address, &user.key, RECORD, method, request).unwrap();
     assert_eq!(reply.status, 200, "{}", reply.body);
     reply.json()
@@ -109,7 +110,8 @@ fn applied_configuration_has_nothing_to_do() {
 fn changes_and_deletions_leave_others_untouched() {
     let user = User::logged_in();
     create_monitor(&user, "Mine", "https://mine.example/");
-    applied(&user, ONE, &[]);
+    let other = ONE.replace("Shop", "Other");
+    applied(&user, &other, &[]);
     applied(&user, WHOLE, &["--adopt"]);
     let changed = WHOLE
         .replace("Database", "Main database")
@@ -127,10 +129,10 @@ fn changes_and_deletions_leave_others_untouched() {
     let out = applied(&user, "name: production", &["--prune"]);
     assert!(out.contains("6 to delete"), "{out}");
     // One of the other configuration, and one of a person.
-    assert_eq!(monitors(&user), ["Mine", "Shop"]);
+    assert_eq!(monitors(&user), ["Mine", "Other"]);
     let names = record(&user, "ListConfigurations", &json!({}));
     assert_eq!(names["configurations"].as_array().unwrap().len(), 1, "{names}");
-    assert_eq!(apply(&user, ONE, &["--plan", "--detailed-exitcode"]).code, Some(0));
+    assert_eq!(apply(&user, &other, &["--plan", "--detailed-exitcode"]).code, Some(0));
 }
 
 #[test]
@@ -224,6 +226,10 @@ fn failure_stops_with_position_and_resumes() {
     );
     assert!(why.contains("warning: aloft.yaml:4:3: `monitors.shop.active` the monitor"), "{why}");
     assert_eq!(monitors(&user), ["Database", "Shop", "Zone"]);
+    // A later run must not take somebody's channel for the refused one.
+    let request = json!({ "name": "production", "limit": 100 });
+    let entries = record(&user, "ListConfiguredResources", &request);
+    assert_eq!(entries["resources"].as_array().unwrap().len(), 7, "{entries}");
     let out = applied(&user, WHOLE, &[]);
     assert!(out.contains("1 to create, 7 unchanged"), "{out}");
 }
@@ -344,6 +350,8 @@ fn export_is_adopted_without_changes() {
     create_monitor(&user, "Shop", "https://user:password@shop.example/");
     let ran = user.run(&["export", "--with-secrets", "--out", "exported.yaml"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), "exported 9 resources\n"));
+    let file = fs::metadata(user.home.path().join("exported.yaml")).unwrap();
+    assert_eq!(file.permissions().mode() & 0o777, 0o600);
     let again = user.run(&["export", "--with-secrets", "--out", "exported.yaml"]);
     assert_eq!(again.code, Some(1), "{}", again.err);
     // Nobody owns the resources any more.

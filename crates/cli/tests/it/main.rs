@@ -4,6 +4,7 @@
 
 mod alerts;
 mod apply;
+mod apply_others;
 mod attacks;
 mod channel_commands;
 mod chaos;

@@ -7,8 +7,11 @@ use super::*;
 use crate::plan::{Current, PlanOptions, plan};
 use crate::read::{Document, Sources, read};
 
-const SECRETS: ExportOptions = ExportOptions { with_secrets: true, reads_only: false };
-const VARIABLES: ExportOptions = ExportOptions { with_secrets: false, reads_only: false };
+/// Exports resources that no configuration owns.
+fn export_of(existing: &[Existing], with_secrets: bool, reads_only: bool) -> Export {
+    let owners = HashMap::new();
+    export(existing, ExportOptions { owners: &owners, with_secrets, reads_only })
+}
 
 /// Returns a workspace with each kind of resources, secrets, and repeated names.
 fn workspace() -> Vec<Existing> {
@@ -52,7 +55,7 @@ fn workspace() -> Vec<Existing> {
 
 #[test]
 fn exported_file_has_keys_and_variables() {
-    let export = export(&workspace(), VARIABLES);
+    let export = export_of(&workspace(), false, false);
     insta::assert_snapshot!(export.text, @r#"
     # component cmp_2 is not exported: it needs `monitor_id`, whose object was deleted.
     monitors:
@@ -62,7 +65,7 @@ fn exported_file_has_keys_and_variables() {
         url: {env: SHOP_URL}
         periodicity: 1m
         method: POST
-        body: "a: b\n"
+        body: {env: SHOP_BODY}
         active: true
         headers:
           - key: X-Key
@@ -107,13 +110,13 @@ fn exported_file_has_keys_and_variables() {
           time_zone: UTC
     "#);
     assert_eq!(export.resources, 6);
-    insta::assert_snapshot!(export.variables.join(" "), @"SHOP_URL SHOP_HEADERS_X_KEY_VALUE SHOP_HEADERS_A_VALUE STATUS_PASSWORD NTFY_NTFY_TOKEN");
+    insta::assert_snapshot!(export.variables.join(" "), @"SHOP_URL SHOP_BODY SHOP_HEADERS_X_KEY_VALUE SHOP_HEADERS_A_VALUE STATUS_PASSWORD NTFY_NTFY_TOKEN");
 }
 
 #[test]
 fn adopted_export_changes_nothing() {
     let existing = workspace();
-    let exported = export(&existing, SECRETS);
+    let exported = export_of(&existing, true, false);
     assert!(exported.text.contains("hidden") && exported.variables.is_empty());
     let variable = |_: &str| None;
     let file = |_: &Path| Err(io::Error::from(io::ErrorKind::NotFound));
@@ -141,8 +144,26 @@ fn read_key_exports_variables_for_hidden_values() {
     existing[0].json["body"] = "…".into();
     existing[0].json["headers"][0].as_object_mut().unwrap().remove("value");
     existing[2].json.as_object_mut().unwrap().remove("password");
-    let options = ExportOptions { with_secrets: false, reads_only: true };
-    let export = export(&existing, options);
+    let export = export_of(&existing, false, true);
     insta::assert_snapshot!(export.variables.join(" "), @"SHOP_URL SHOP_BODY SHOP_HEADERS_X_KEY_VALUE SHOP_HEADERS_A_VALUE STATUS_PASSWORD NTFY_NTFY_TOKEN");
     assert!(export.text.starts_with("# component cmp_2 is not exported"), "{}", export.text);
+}
+
+#[test]
+fn owners_and_lost_pages_are_comments() {
+    let mut existing = workspace();
+    existing[4].json["pageId"] = "page_9".into();
+    existing[0].json["url"] = "https://shop.example/?token=t0ken".into();
+    let owners = [("mon_1", "production"), ("mon_2", "production"), ("chn_1", "default")];
+    let owners = owners.map(|(id, name)| (id.to_owned(), name.to_owned())).into();
+    let options = ExportOptions { owners: &owners, with_secrets: false, reads_only: false };
+    let export = export(&existing, options);
+    let comments: Vec<&str> = export.text.lines().filter(|line| line.starts_with('#')).collect();
+    insta::assert_snapshot!(comments.join("\n"), @r"
+    # component cmp_1 is not exported: it needs `page_id`, whose object was deleted.
+    # component cmp_2 is not exported: it needs `monitor_id`, whose object was deleted.
+    # The configuration `default` owns 1 resource of this file; others cannot adopt them.
+    # The configuration `production` owns 2 resources of this file; others cannot adopt them.
+    ");
+    assert!(!export.text.contains("t0ken") && !export.text.contains("a: b"), "{}", export.text);
 }

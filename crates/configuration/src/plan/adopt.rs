@@ -14,6 +14,8 @@ pub(super) struct Free<'a> {
     /// By the names that identify them for people.
     existing: HashMap<(Kind, String), Vec<&'a Existing>>,
     taken: HashSet<&'a str>,
+    /// IDs and configurations of resources that others own, by the same names.
+    owned: HashMap<(Kind, String), (&'a str, &'a str)>,
 }
 
 impl<'a> Free<'a> {
@@ -21,13 +23,27 @@ impl<'a> Free<'a> {
         let recorded: HashSet<&str> = current.recorded.iter().map(|it| it.id.as_str()).collect();
         let is_free = |it: &&Existing| {
             let id = text(&it.json, "id");
-            !recorded.contains(id) && !current.foreign.contains(id)
+            !recorded.contains(id) && !current.foreign.contains_key(id)
         };
         let mut existing: HashMap<(Kind, String), Vec<&Existing>> = HashMap::new();
         for it in current.existing.iter().filter(is_free) {
             existing.entry((it.kind, name_of(it.kind, &it.json))).or_default().push(it);
         }
-        Self { existing, taken: HashSet::new() }
+        let owned = current.existing.iter().filter_map(|it| {
+            let id = text(&it.json, "id");
+            let owner = current.foreign.get(id)?;
+            Some(((it.kind, name_of(it.kind, &it.json)), (id, owner.as_str())))
+        });
+        Self { existing, taken: HashSet::new(), owned: owned.collect() }
+    }
+
+    /// Returns the problem of a resource whose name one of another configuration has.
+    pub(super) fn owned(&self, desired: &Desired, wire: &Json) -> Option<String> {
+        let (id, owner) = self.owned.get(&(desired.kind(), name_of(desired.kind(), wire)))?;
+        Some(format!(
+            "has a twin that the configuration `{owner}` owns: {id}; give the file `name: {owner}`, \
+             rename one of the two, or forget the other configuration with DeleteConfiguration"
+        ))
     }
 
     /// Takes the resource with the name of `desired`. Prefers one without differences. Fails if several

@@ -130,7 +130,7 @@ fn removed_resources_are_kept_without_prune() {
     insta::assert_snapshot!(text_of(&rest, &current, &PRUNE), @r"
     - delete channel `chat` (id_chat)
     - delete component `status/web` (id_status_web)
-    - delete status page `status` (id_status)
+    - delete status page `status` (id_status); with its subscribers and reports
     - delete HTTP monitor `shop` (id_shop)
     4 to delete, 1 unchanged
     ");
@@ -142,7 +142,7 @@ fn deletion_precedes_new_owner_of_slug() {
     let renamed = configuration("status_pages: {other: {title: Status, slug: status}}");
     insta::assert_snapshot!(text_of(&renamed, &current, &NOTHING), @"error: a.yaml:1:16: `status_pages.other` needs a value that only one resource can have, and that status page `status` has, which is no longer in the file: keep that resource with --rename status=other, or delete it with --prune");
     insta::assert_snapshot!(text_of(&renamed, &current, &PRUNE), @r"
-    - delete status page `status` (id_status)
+    - delete status page `status` (id_status); with its subscribers and reports
     + create status page `other`
     - delete channel `chat` (id_chat)
     - delete component `status/web` (id_status_web)
@@ -173,10 +173,18 @@ fn twins_are_adopted_on_request_only() {
     ~ adopt channel `chat` (id_chat)
     5 to adopt
     ");
-    // Those of other configurations are not twins.
-    current.foreign = current.existing.iter().map(|it| text(&it.json, "id").to_owned()).collect();
+}
+
+#[test]
+fn resources_of_other_configuration_are_refused() {
+    let configuration = configuration(FILE);
+    let mut current = applied(&configuration);
+    current.recorded.clear();
+    let ids = current.existing.iter().map(|it| text(&it.json, "id").to_owned());
+    current.foreign = ids.map(|id| (id, "production".to_owned())).collect();
     let shown = text_of(&configuration, &current, &ADOPT);
-    assert!(shown.ends_with("5 to create"), "{shown}");
+    assert_eq!(shown.matches("configuration `production` owns").count(), 4, "{shown}");
+    insta::assert_snapshot!(shown.lines().next().unwrap(), @"error: a.yaml:3:3: `monitors.shop` has a twin that the configuration `production` owns: id_shop; give the file `name: production`, rename one of the two, or forget the other configuration with DeleteConfiguration");
 }
 
 #[test]
@@ -251,7 +259,7 @@ fn read_key_compares_visible_values_only() {
     insta::assert_snapshot!(text_of(&configuration, &current, &NOTHING), @r#"
     ~ change HTTP monitor `shop` (id_shop)
         url: "https://other.example" -> "https://shop.example"
-    1 value not compared, because a read key does not show secrets
+    2 values not compared, because a read key does not show secrets
     1 to change, 4 unchanged
     "#);
 }
@@ -289,4 +297,71 @@ fn deletion_precedes_new_component_of_monitor() {
     + create component `status/site`
     1 to create, 1 to delete, 4 unchanged
     ");
+}
+
+#[test]
+fn giver_of_a_unique_value_goes_first() {
+    let pages = |a: &str, b: &str, c: &str| {
+        let page = |key: &str, slug: &str| format!("{key}: {{title: T, slug: {slug}}}");
+        let all = [page("a", a), page("b", b), page("c", c)].join(", ");
+        configuration(&format!("status_pages: {{{all}}}"))
+    };
+    let current = applied(&pages("x", "y", "z"));
+    let shown = text_of(&pages("y", "z", "new"), &current, &NOTHING);
+    insta::assert_snapshot!(shown, @r#"
+    ~ change status page `c` (id_c)
+        slug: "z" -> "new"
+    ~ change status page `b` (id_b)
+        slug: "y" -> "z"
+    ~ change status page `a` (id_a)
+        slug: "x" -> "y"
+    3 to change
+    "#);
+    let new = "{d: {title: T, slug: x}, a: {title: T, slug: w}}";
+    let shown = text_of(&configuration(&format!("status_pages: {new}")), &current, &NOTHING);
+    assert!(shown.find("change status page `a`") < shown.find("create status page `d`"), "{shown}");
+    let circle = text_of(&pages("y", "x", "z"), &current, &NOTHING);
+    insta::assert_snapshot!(circle, @r"
+    error: a.yaml:1:16: `status_pages.a` exchanges a value that only one resource can have with others; give one of them another value first, and apply twice
+    a.yaml:1:40: `status_pages.b` exchanges a value that only one resource can have with others; give one of them another value first, and apply twice
+    ");
+}
+
+#[test]
+fn page_with_parts_of_others_is_not_deleted() {
+    let mut current = applied(&configuration(FILE));
+    let part = json!({ "id": "grp_9", "pageId": "id_status", "name": "Mine" });
+    current.existing.push(Existing { kind: Kind::Group, json: part });
+    let shown = text_of(&configuration("name: default"), &current, &PRUNE);
+    insta::assert_snapshot!(shown, @"error: status page `status` cannot be deleted, because that deletes the component group grp_9, which this configuration does not own: delete or move that first");
+    assert_eq!(text_of(&configuration(FILE), &current, &PRUNE), "5 unchanged");
+}
+
+#[test]
+fn interrupted_creation_outside_the_file_is_named() {
+    let mut current = applied(&configuration(FILE));
+    current.recorded.retain(|it| it.address.key == "db");
+    current.recorded[0].id.clear();
+    let nothing = configuration("name: default");
+    insta::assert_snapshot!(text_of(&nothing, &current, &NOTHING), @r"
+      keep the entry of TCP monitor `db`; its creation was interrupted: look whether it exists, and delete it yourself; --prune forgets the entry
+    nothing to do
+    ");
+    insta::assert_snapshot!(text_of(&nothing, &current, &PRUNE), @r"
+    - forget TCP monitor `db`; its creation was interrupted: look whether it exists, and delete it yourself
+    1 to forget
+    ");
+}
+
+#[test]
+fn interrupted_creation_does_not_take_different_kind() {
+    let text = "status_pages: {p: {title: P, slug: p, components: {c: {type: static, name: C}}}}";
+    let configuration = configuration(text);
+    let mut current = applied(&configuration);
+    current.recorded[1].id.clear();
+    let shown = text_of(&configuration, &current, &NOTHING);
+    assert!(shown.contains("~ resume component `p/c` (id_p_c)"), "{shown}");
+    existing(&mut current, "id_p_c")["type"] = "monitor".into();
+    let shown = text_of(&configuration, &current, &NOTHING);
+    assert!(shown.contains("has a twin that no configuration owns: id_p_c"), "{shown}");
 }

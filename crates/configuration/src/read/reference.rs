@@ -72,18 +72,19 @@ fn find(
         (&targets.monitors, String::new())
     };
     let given = named.text.as_str();
+    let id = format!("neither a key of this configuration nor an ID of the form {prefix}…");
     if let Some(found) = known.get(&format!("{scope}{given}")) {
         return Ok(Reference::Resource(found.clone()));
     }
     if Shape::Id(prefix).takes(given) {
         return Ok(Reference::Id(given.to_owned()));
     }
+    if named.is_hidden {
+        return Err(format!("has a value from elsewhere that is {id}"));
+    }
     let mut keys: Vec<&str> = known.keys().filter_map(|key| key.strip_prefix(&scope)).collect();
     // The order of a map would make suggestions random.
     keys.sort_unstable();
     let meant = suggestion(given, &keys);
-    Err(format!(
-        "refers to `{given}`, which is neither a key of this configuration nor an ID of the form \
-         {prefix}…{meant}"
-    ))
+    Err(format!("refers to `{given}`, which is {id}{meant}"))
 }

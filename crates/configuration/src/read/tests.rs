@@ -223,3 +223,54 @@ fn empty_file_is_refused() {
     let named = read_all(&[document("a.yaml", "name: a\n")]).unwrap();
     assert!(named.resources.is_empty());
 }
+
+#[test]
+fn file_of_shared_parts_only_is_refused() {
+    for text in ["{}", "x-a: &a {kind: tcp}\n"] {
+        assert!(problems(text).contains("the file is empty"), "{text}");
+    }
+    let text = "x-web: &web {kind: http, periodicity: 1m}
+monitors: {a: {<<: *web, name: A, url: 'https://a.example'}}";
+    assert_eq!(read_all(&[document("a.yaml", text)]).unwrap().resources.len(), 1);
+}
+
+#[test]
+fn references_keep_their_text_and_secrets() {
+    let text = "
+monitors: {0123: {kind: tcp, name: A, uri: 'a.example:1', periodicity: 1m}}
+channels: {c: {email: {email: a@b.example}, monitor_ids: [0123]}}";
+    let wires = wires(&read_all(&[document("a.yaml", text)]).unwrap());
+    assert!(wires.contains(r#""monitorIds":["<0123>"]"#), "{wires}");
+    let hidden = text.replace("[0123]", "[{env: SLACK}]");
+    insta::assert_snapshot!(problems(&hidden), @"a.yaml:3:59: `channels.c.monitor_ids[0]` has a value from elsewhere that is neither a key of this configuration nor an ID of the form mon_…");
+}
+
+#[test]
+fn hidden_values_stay_out_of_violations() {
+    let text = "monitors:
+  a: {kind: tcp, name: {env: SLACK}, uri: 'a.example:1', periodicity: 1m}";
+    let configuration = read_all(&[document("a.yaml", text)]).unwrap();
+    let problem = |field: &str| {
+        let message = "must be short (given: `https://hooks.example/secret`)";
+        configuration.resources[0].problem(field, message).to_string()
+    };
+    assert_eq!(problem("monitor.name"), "a.yaml:2:24: `monitors.a.name` must be short");
+    assert!(problem("monitor.uri").ends_with("secret`)"));
+    assert!(!format!("{configuration:?}").contains("secret"));
+}
+
+#[test]
+fn elements_of_lists_are_checked() {
+    let text = "
+monitors:
+  a: {kind: tcp, name: A, uri: 'a.example:1', periodicity: 1m, tags: [web, web, Web, 'a,b', ' c']}
+status_pages:
+  b: {title: B, slug: b, auth_email_domains: [a.example, 'not a domain']}
+";
+    insta::assert_snapshot!(problems(text), @r"
+    a.yaml:3:81: `monitors.a.tags[2]` differs from an earlier tag only in case, which does not distinguish tags
+    a.yaml:3:86: `monitors.a.tags[3]` must not contain a comma
+    a.yaml:3:93: `monitors.a.tags[4]` must not begin or end with a space
+    a.yaml:5:58: `status_pages.b.auth_email_domains[1]` must have only letters, digits, hyphens and underscores in its domain name
+    ");
+}

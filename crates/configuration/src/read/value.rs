@@ -1,6 +1,9 @@
 //! Reads single values by the shapes of their fields: types, limits, and texts from variables and
 //! files.
 
+use std::collections::HashMap;
+
+use rules::Tag;
 use rules::field::{Field, Shape, ValueType};
 use serde_json::Value as Json;
 
@@ -12,6 +15,8 @@ use crate::limits::VALUE_BYTES_MAX;
 use crate::scalar::Scalar;
 use crate::yaml::{Entry, Node, NodeValue};
 
+/// Maximum length of a domain in a list, in characters.
+const DOMAIN_CHARS_MAX: u32 = 253;
 /// Most names that a message lists.
 const NAMES_SHOWN: usize = 16;
 
@@ -57,7 +62,7 @@ impl Reader<'_> {
         match field.shape.value_type() {
             ValueType::Text => self.field_text(field, node, path, progress).map(Json::String),
             ValueType::Integer => match (node.value, field.shape) {
-                (NodeValue::Scalar(Scalar::Integer(number)), Shape::Integer { min, max })
+                (NodeValue::Scalar(Scalar::Integer(number, _)), Shape::Integer { min, max })
                     if (i64::from(min)..=i64::from(max)).contains(&number) =>
                 {
                     Some(number.into())
@@ -98,23 +103,19 @@ impl Reader<'_> {
             self.problem(&at, &whole, "must be a list of texts, such as [a, b]");
             return None;
         };
-        let names = field.shape.names();
         let most = elements_max(field.shape).unwrap_or(usize::MAX);
         if nodes.len() > most {
             self.problem(&at, &whole, format!("must have at most {most} elements"));
             return None;
         }
-        let mut texts = Vec::new();
+        let (mut texts, mut tags) = (Vec::new(), HashMap::new());
         for (index, node) in nodes.into_iter().enumerate() {
             let at = node.at.clone();
             let path = format!("{path}[{index}]");
             progress.positions.insert(path.clone(), at.clone());
             let text = self.text(node, &path, progress)?;
-            let problem = match names {
-                Some(names) if !names.contains(&text.as_str()) => Some(unknown_name(&text, names)),
-                Some(_) | None => None,
-            };
-            if let Some(message) = problem {
+            let problem = element_problem(field.shape, &text);
+            if let Some(message) = problem.or_else(|| repeated(field.shape, &text, &mut tags)) {
                 self.problem(&at, &progress.whole(&path), message);
             }
             texts.push(Json::String(text));
@@ -205,13 +206,15 @@ impl Reader<'_> {
     ) -> Option<NamedReference> {
         let at = node.at.clone();
         progress.positions.insert(path.to_owned(), at.clone());
-        // A key may consist of digits.
-        let text = if let NodeValue::Scalar(Scalar::Integer(number)) = node.value {
-            number.to_string()
-        } else {
-            self.text(node, path, progress)?
+        // A key may look like a number.
+        let text = match node.value {
+            NodeValue::Scalar(Scalar::Integer(_, written) | Scalar::Number(written)) => written,
+            NodeValue::Scalar(_) | NodeValue::List(_) | NodeValue::Mapping(_) => {
+                self.text(node, path, progress)?
+            }
         };
-        Some(NamedReference { field: field.name, path: progress.whole(path), at, text })
+        let is_hidden = progress.hidden.contains(path);
+        Some(NamedReference { field: field.name, path: progress.whole(path), at, text, is_hidden })
     }
 }
 
@@ -221,6 +224,26 @@ pub(crate) fn elements_max(shape: Shape) -> Option<usize> {
         return Some(max as usize);
     }
     None
+}
+
+/// Returns the problem of an element of a list.
+fn element_problem(shape: Shape, text: &str) -> Option<String> {
+    if let Shape::SetOfTags { .. } = shape {
+        return Tag::parse(text).err().map(|why| why.to_string());
+    }
+    if let Shape::ListOfDomains { .. } = shape {
+        return Shape::DomainName { max: DOMAIN_CHARS_MAX }.violated_by(text);
+    }
+    let names = shape.names().filter(|names| !names.contains(&text))?;
+    Some(unknown_name(text, names))
+}
+
+/// Returns the problem of a tag that differs from an earlier one only in case. Keeps it in `tags`.
+fn repeated(shape: Shape, text: &str, tags: &mut HashMap<String, String>) -> Option<String> {
+    let Shape::SetOfTags { .. } = shape else { return None };
+    let first = tags.entry(text.to_lowercase()).or_insert_with(|| text.to_owned());
+    let message = "differs from an earlier tag only in case, which does not distinguish tags";
+    (first != text).then(|| message.to_owned())
 }
 
 fn unknown_name(given: &str, names: &'static [&'static str]) -> String {

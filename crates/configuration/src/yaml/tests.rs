@@ -28,13 +28,13 @@ fn shown(node: &Node) -> String {
 fn nodes_have_positions_and_types() {
     let text = "\u{feff}a: 1\nb:\n  - 'x'\n  - yes\nc: {d: !!str 5}\n";
     let node = read(text).unwrap();
-    insta::assert_snapshot!(shown(&node), @r#"{a@1:1 Integer(1), b@2:1 [Text("x"), Text("yes")], c@5:1 {d@5:5 Text("5")}}"#);
+    insta::assert_snapshot!(shown(&node), @r#"{a@1:1 Integer(1, "1"), b@2:1 [Text("x"), Text("yes")], c@5:1 {d@5:5 Text("5")}}"#);
 }
 
 #[test]
 fn merge_keys_add_missing_entries() {
     let text = "a: &base {x: 1, y: 2}\nb: {<<: *base, x: 3}\nc: {<<: [{z: 4}, *base], y: 5}\n";
-    insta::assert_snapshot!(shown(&read(text).unwrap()), @"{a@1:1 {x@1:11 Integer(1), y@1:17 Integer(2)}, b@2:1 {x@2:16 Integer(3), y@1:17 Integer(2)}, c@3:1 {y@3:26 Integer(5), z@3:11 Integer(4), x@1:11 Integer(1)}}");
+    insta::assert_snapshot!(shown(&read(text).unwrap()), @r#"{a@1:1 {x@1:11 Integer(1, "1"), y@1:17 Integer(2, "2")}, b@2:1 {x@2:16 Integer(3, "3"), y@1:17 Integer(2, "2")}, c@3:1 {y@3:26 Integer(5, "5"), z@3:11 Integer(4, "4"), x@1:11 Integer(1, "1")}}"#);
 }
 
 #[test]
@@ -77,6 +77,12 @@ fn expanding_aliases_and_depth_are_bounded() {
     assert!(why.contains("more than 500000 values, aliases included"), "{why}");
     let why = read(&format!("{}{}", "[".repeat(40), "]".repeat(40))).unwrap_err();
     assert!(why.contains("nested deeper than 32 levels"), "{why}");
+    let long = "x".repeat(100_000);
+    let why = read(&format!("a: &a {long}\nb: [{}]\n", ["*a"; 400].join(", "))).unwrap_err();
+    assert!(why.contains("more than 500000 values, aliases included"), "{why}");
+    let deep = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+    let why = read(&format!("a: &a {}\nb: [[[*a]]]\n", deep(28))).unwrap_err();
+    assert!(why.contains("a.yaml:2:7: nested deeper than 32 levels"), "{why}");
     // The parser must not overflow the stack either.
     assert!(read(&"[".repeat(200_000)).is_err());
     assert!(read(&"- ".repeat(200_000)).is_err());

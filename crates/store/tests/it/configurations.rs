@@ -77,6 +77,23 @@ async fn resource_has_one_owner() {
 }
 
 #[tokio::test]
+async fn recorded_resource_is_not_replaced() {
+    for_each_engine(async |home| {
+        home.record(record("a", vec![entry("x", "mon_1")], &[]), 1).await.unwrap();
+        home.record(record("a", vec![entry("x", "mon_1")], &[]), 2).await.unwrap();
+        for other in ["mon_2", ""] {
+            let error = home.record(record("a", vec![entry("x", other)], &[]), 3).await;
+            assert!(matches!(&error, Err(StoreError::Taken(_))), "{other}: {error:?}");
+            assert_eq!(home.entries(1, "a").await, ["x=mon_1"]);
+        }
+        home.record(record("a", vec![entry("x", "")], &["x"]), 4).await.unwrap();
+        home.record(record("a", vec![entry("x", "mon_2")], &[]), 5).await.unwrap();
+        assert_eq!(home.entries(1, "a").await, ["x=mon_2"]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn configurations_are_limited() {
     for_each_engine(async |home| {
         for number in 0..limits::CONFIGURATIONS_MAX {

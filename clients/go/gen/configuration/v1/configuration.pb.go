@@ -365,7 +365,7 @@ type RecordConfiguredResourcesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the configuration, 1 to 63 characters: lower-case words joined by hyphens. Required.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Entries to add, or to replace by kind and key.
+	// Entries to add, or whose empty `id` to set, by kind and key.
 	Put []*ConfiguredResource `protobuf:"bytes,2,rep,name=put,proto3" json:"put,omitempty"`
 	// Entries to remove, by kind and key; their `id` is ignored. Removing an absent one has no effect.
 	Remove        []*ConfiguredResource `protobuf:"bytes,3,rep,name=remove,proto3" json:"remove,omitempty"`

@@ -105,7 +105,7 @@ class RecordConfiguredResourcesRequest(Message):
     """Name of the configuration, 1 to 63 characters: lower-case words joined by hyphens. Required."""
     @property
     def put(self) -> RepeatedCompositeFieldContainer[ConfiguredResource]:
-        """Entries to add, or to replace by kind and key."""
+        """Entries to add, or whose empty `id` to set, by kind and key."""
     @property
     def remove(self) -> RepeatedCompositeFieldContainer[ConfiguredResource]:
         """Entries to remove, by kind and key; their `id` is ignored. Removing an absent one has no effect."""

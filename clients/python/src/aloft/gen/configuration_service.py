@@ -109,14 +109,15 @@ class ConfigurationService:
         remove: Sequence[pb.ConfiguredResource] | None = None,
         options: CallOptions | None = None,
     ) -> pb.RecordConfiguredResourcesResponse:
-        """Removes entries, then adds or replaces others, all at once. Repeating a call has no effect.
+        """Removes entries, then adds others or gives them their `id`, all at once. Repeating a call stores the same.
 
         Errors: `invalid_argument` for a malformed entry, for more than 200 entries, for the same entry twice, and above the
-        limits of the workspace; `already_exists` for a resource that another entry owns.
+        limits of the workspace; `already_exists` for a resource that another entry owns, and for an entry with another
+        `id`, unless the call also removes that entry.
 
         Args:
             name: Name of the configuration, 1 to 63 characters: lower-case words joined by hyphens. Required.
-            put: Entries to add, or to replace by kind and key.
+            put: Entries to add, or whose empty `id` to set, by kind and key.
             remove: Entries to remove, by kind and key; their `id` is ignored. Removing an absent one has no effect.
             options: Options of this call.
         """
@@ -212,14 +213,15 @@ class AsyncConfigurationService:
         remove: Sequence[pb.ConfiguredResource] | None = None,
         options: CallOptions | None = None,
     ) -> pb.RecordConfiguredResourcesResponse:
-        """Removes entries, then adds or replaces others, all at once. Repeating a call has no effect.
+        """Removes entries, then adds others or gives them their `id`, all at once. Repeating a call stores the same.
 
         Errors: `invalid_argument` for a malformed entry, for more than 200 entries, for the same entry twice, and above the
-        limits of the workspace; `already_exists` for a resource that another entry owns.
+        limits of the workspace; `already_exists` for a resource that another entry owns, and for an entry with another
+        `id`, unless the call also removes that entry.
 
         Args:
             name: Name of the configuration, 1 to 63 characters: lower-case words joined by hyphens. Required.
-            put: Entries to add, or to replace by kind and key.
+            put: Entries to add, or whose empty `id` to set, by kind and key.
             remove: Entries to remove, by kind and key; their `id` is ignored. Removing an absent one has no effect.
             options: Options of this call.
         """

@@ -65,10 +65,11 @@ type ConfigurationServiceClient interface {
 	// Errors: `invalid_argument` for a `name` that is not one, for a `limit` out of range, and for a `page_token` that
 	// this method did not give out.
 	ListConfiguredResources(context.Context, *v1.ListConfiguredResourcesRequest) (*v1.ListConfiguredResourcesResponse, error)
-	// Removes entries, then adds or replaces others, all at once. Repeating a call has no effect.
+	// Removes entries, then adds others or gives them their `id`, all at once. Repeating a call stores the same.
 	//
 	// Errors: `invalid_argument` for a malformed entry, for more than 200 entries, for the same entry twice, and above the
-	// limits of the workspace; `already_exists` for a resource that another entry owns.
+	// limits of the workspace; `already_exists` for a resource that another entry owns, and for an entry with another
+	// `id`, unless the call also removes that entry.
 	RecordConfiguredResources(context.Context, *v1.RecordConfiguredResourcesRequest) (*v1.RecordConfiguredResourcesResponse, error)
 	// Forgets a configuration. Its resources stay, and belong to none. Forgetting an unknown one has no effect.
 	//
@@ -175,10 +176,11 @@ type ConfigurationServiceHandler interface {
 	// Errors: `invalid_argument` for a `name` that is not one, for a `limit` out of range, and for a `page_token` that
 	// this method did not give out.
 	ListConfiguredResources(context.Context, *v1.ListConfiguredResourcesRequest) (*v1.ListConfiguredResourcesResponse, error)
-	// Removes entries, then adds or replaces others, all at once. Repeating a call has no effect.
+	// Removes entries, then adds others or gives them their `id`, all at once. Repeating a call stores the same.
 	//
 	// Errors: `invalid_argument` for a malformed entry, for more than 200 entries, for the same entry twice, and above the
-	// limits of the workspace; `already_exists` for a resource that another entry owns.
+	// limits of the workspace; `already_exists` for a resource that another entry owns, and for an entry with another
+	// `id`, unless the call also removes that entry.
 	RecordConfiguredResources(context.Context, *v1.RecordConfiguredResourcesRequest) (*v1.RecordConfiguredResourcesResponse, error)
 	// Forgets a configuration. Its resources stay, and belong to none. Forgetting an unknown one has no effect.
 	//
