@@ -257,24 +257,18 @@ impl<'a> Executor<'a> {
 
 /// Returns whether the service certainly did nothing after an error of this code.
 const fn is_refusal(code: Code) -> bool {
-    match code {
+    matches!(
+        code,
         Code::InvalidArgument
-        | Code::AlreadyExists
-        | Code::FailedPrecondition
-        | Code::PermissionDenied
-        | Code::Unauthenticated
-        | Code::NotFound
-        | Code::OutOfRange
-        | Code::ResourceExhausted
-        | Code::Unimplemented => true,
-        Code::Canceled
-        | Code::Unknown
-        | Code::DeadlineExceeded
-        | Code::Aborted
-        | Code::Internal
-        | Code::Unavailable
-        | Code::DataLoss => false,
-    }
+            | Code::AlreadyExists
+            | Code::FailedPrecondition
+            | Code::PermissionDenied
+            | Code::Unauthenticated
+            | Code::NotFound
+            | Code::OutOfRange
+            | Code::ResourceExhausted
+            | Code::Unimplemented
+    )
 }
 
 /// Prints the warnings of a response with the positions of their fields.
