@@ -20,7 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("documentation", &["web", "web-assets"]),
     ("dashboard", &["contract", "domain", "store", "web", "web-assets"]),
     ("server", &["contract", "dashboard", "documentation", "pages", "probe", "remote", "store"]),
-    ("import", &["rules"]),
+    ("import", &["configuration"]),
     ("cli", &["configuration", "contract", "import", "server", "probe", "remote"]),
     ("terraform-plugin", &[]),
     ("provider", &["contract", "terraform-plugin"]),
