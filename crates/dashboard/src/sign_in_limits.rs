@@ -33,6 +33,11 @@ const RESET_EMAILS: NonZeroU32 = NonZeroU32::new(3).expect("it is not 0");
 /// Time in which these emails become available again.
 const RESET_EMAILS_WITHIN: Duration = Duration::from_hours(1);
 
+/// Emails to addresses that nobody has confirmed, of one account.
+const ADDRESS_EMAILS: NonZeroU32 = NonZeroU32::new(5).expect("it is not 0");
+/// Time in which these emails become available again.
+const ADDRESS_EMAILS_WITHIN: Duration = Duration::from_hours(1);
+
 /// Actions of one signed-in person that are limited without regard to addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum OwnAction {
@@ -59,6 +64,7 @@ pub(crate) struct SignInLimits {
     links: OriginLimits,
     begun: OriginLimits,
     reset_emails: AttemptLimiter<UserId>,
+    address_emails: AttemptLimiter<UserId>,
     own_actions: AttemptLimiter<(UserId, OwnAction)>,
     recorded_strangers: AttemptLimiter<IpAddr>,
 }
@@ -110,6 +116,7 @@ impl SignInLimits {
             links: OriginLimits::new(ctx, PER_ADDRESS, PER_NETWORK),
             begun: OriginLimits::new(ctx, BEGUN_PER_ADDRESS, BEGUN_PER_NETWORK),
             reset_emails: AttemptLimiter::new(ctx, RESET_EMAILS, RESET_EMAILS_WITHIN),
+            address_emails: AttemptLimiter::new(ctx, ADDRESS_EMAILS, ADDRESS_EMAILS_WITHIN),
             own_actions: AttemptLimiter::new(ctx, PER_ADDRESS, WITHIN),
             recorded_strangers: AttemptLimiter::new(ctx, PER_ADDRESS, WITHIN),
         }
@@ -183,6 +190,12 @@ impl SignInLimits {
         self.recorded_strangers.try_acquire(&network(address))
     }
 
+    /// Counts an email to an address that nobody has confirmed, and returns the time to wait if it may not
+    /// be sent.
+    pub(crate) fn acquire_address_email(&self, user: UserId) -> Result<(), Duration> {
+        self.address_emails.acquire(&user)
+    }
+
     /// Counts an email with a link for a new password, and returns whether it may be sent.
     pub(crate) fn try_reset_email(&self, user: UserId) -> bool {
         self.reset_emails.try_acquire(&user)
@@ -190,6 +203,7 @@ impl SignInLimits {
 
     pub(crate) fn evict_expired(&self) {
         self.reset_emails.evict_expired();
+        self.address_emails.evict_expired();
         self.own_actions.evict_expired();
         self.recorded_strangers.evict_expired();
         self.accounts.evict_expired();

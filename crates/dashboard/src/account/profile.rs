@@ -16,7 +16,7 @@ use store::{AddressProof, StoreError};
 use super::confirmation::confirm;
 use super::screen::{Problems, render};
 use crate::emails::{AccountEmail, EmailLink};
-use crate::error::ScreenError;
+use crate::error::{ScreenError, sentence};
 use crate::extract::Posted;
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::origin::Client;
@@ -121,6 +121,11 @@ pub(crate) async fn change_email(
         return apply(&state, &signed_in, &request, (email, AddressProof::None)).await;
     }
     let (user, from) = (signed_in.user.id, signed_in.user.email.clone());
+    // The right password gives its attempt back, and the address may be a stranger's.
+    if let Err(retry_after) = state.limits.acquire_address_email(user) {
+        let why = sentence(&ScreenError::TooManyAttempts { retry_after }.to_string());
+        return refuse(Problems { email: Some(why), ..Problems::default() }).await;
+    }
     let change = EmailChange { user, from, to: email.clone() };
     let token = state.signer().sign(PURPOSE, change, LIFETIME);
     state.email_later(user, AccountEmail {

@@ -244,15 +244,18 @@ fn page(
     request: &HeaderMap,
 ) -> WorkspacePage {
     let role = member.membership.role;
-    let whole = || messages.whole().map(str::to_owned);
+    let [slug, uptime_target] = ["slug", "uptime_target"].map(|field| messages.get(field));
+    // A message about another field is not one about the name.
+    let is_elsewhere = slug.is_some() || uptime_target.is_some();
+    let whole = || messages.whole().filter(|_| !is_elsewhere).map(str::to_owned);
     WorkspacePage {
         frame: Frame::of_member(member, Section::Settings, "Settings", request),
         tab: Tab::Workspace,
         name: Entered { value: values.name, error: messages.get("name").or_else(whole) },
-        slug: Entered { value: values.slug, error: messages.get("slug") },
+        slug: Entered { value: values.slug, error: slug },
         uptime_target: Entered {
             value: values.uptime_target.unwrap_or_else(|| workspace.uptime_target.clone()),
-            error: messages.get("uptime_target"),
+            error: uptime_target,
         },
         confirm: Entered::default(),
         plan: workspace.plan.clone(),

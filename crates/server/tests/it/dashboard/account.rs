@@ -1,5 +1,7 @@
 //! A person's own account, and what the audit log says about it.
 
+use std::time::Duration;
+
 use store::{AuditFilter, Page};
 use testkit::mail::MailServer;
 use testkit::person::{PASSWORD, Person};
@@ -66,6 +68,23 @@ async fn new_address_counts_once_confirmed() {
     let expected =
         ["user.email_link_refuse: forged", "user.email_link_refuse: used", "user.email:"];
     assert_audited(&server, &expected).await;
+}
+
+#[tokio::test]
+async fn emails_to_new_addresses_are_limited() {
+    let (server, mail) = with_mail().await;
+    let ada = Person::set_up(&server).await;
+    let mut statuses = Vec::new();
+    for number in 0..6 {
+        let address = format!("stranger{number}@new.example");
+        let fields = [("email", address.as_str()), ("password", PASSWORD)];
+        statuses.push(ada.post("/account/email", &fields).await.status.as_u16());
+    }
+    assert_eq!(statuses, [303, 303, 303, 303, 303, 422]);
+    assert_eq!(mail.takes(5).await.len(), 5);
+    server.advance(Duration::from_hours(1));
+    let fields = [("email", "ada@new.example"), ("password", PASSWORD)];
+    assert_eq!(ada.post("/account/email", &fields).await.status, 303);
 }
 
 #[tokio::test]
