@@ -8,10 +8,9 @@ use std::marker::PhantomData;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use contract::rpc::{self, Error};
-use rules::field::{Block, Field, Presence, Resource, Shape, Value, ValueType};
+use rules::field::{Block, Field, Presence, Resource, Shape, Value, ValueType, json_name};
 use serde_json::{Map, Value as Json, json};
 
-use crate::output::camel;
 use crate::rows::{self, RowFormat};
 
 /// ID of the group of all these flags.
@@ -106,7 +105,7 @@ impl<S: FlagSource> FromArgMatches for FieldFlags<S> {
         let reset: Vec<&String> = reset.into_iter().flatten().collect();
         for flag in flags(&S::tables()) {
             if let Some(value) = flag.value(matches) {
-                self.values.insert(camel(flag.name), value);
+                self.values.insert(json_name(flag.name), value);
                 self.names.push(flag.name);
             } else if reset.contains(&&flag.long) {
                 self.names.push(flag.name);

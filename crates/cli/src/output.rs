@@ -1,6 +1,7 @@
 //! Prints results: lines and tables for people, and JSON for programs. JSON uses the contract's
 //! field names (`createdAt`) and RFC 3339 times.
 
+use rules::field::json_name;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -90,23 +91,11 @@ fn name_fields(value: &mut Value) {
                 if name != "columns" {
                     name_fields(&mut field);
                 }
-                fields.insert(camel(&name), field);
+                fields.insert(json_name(&name), field);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
-}
-
-/// Returns the name of a field in JSON.
-pub(crate) fn camel(name: &str) -> String {
-    let mut words = name.split('_');
-    let mut camel = words.next().unwrap_or_default().to_owned();
-    for word in words {
-        let mut letters = word.chars();
-        camel.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-        camel.push_str(letters.as_str());
-    }
-    camel
 }
 
 #[cfg(test)]

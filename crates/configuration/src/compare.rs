@@ -1,11 +1,11 @@
 //! Differences between a resource as a file wants it and as the service returns it, in the
 //! contract's JSON. An absent value equals its default, and an empty list or text an absent one.
 
-use rules::field::{Block, Field, Presence, Redaction, Shape, Value, ValueType};
+use rules::field::{Block, Field, Presence, Redaction, Shape, Value, ValueType, json_name};
 use serde_json::{Map, Value as Json};
 
 use crate::desired::Desired;
-use crate::kind::{camel, is_single};
+use crate::kind::is_single;
 
 /// End of a value that the service shortened for a read key.
 const SHORTENED: char = '…';
@@ -52,12 +52,12 @@ pub(crate) fn compare(desired: &Desired, wire: &Json, old: &Json, reads_only: bo
     let found = Comparison::default();
     let mut comparer = Comparer { desired, reads_only, found };
     for field in desired.kind().fields().filter(|field| !desired.leaves(field)) {
-        let name = camel(field.name);
+        let name = json_name(field.name);
         let pair = Pair { path: field.name.to_owned(), old: &old[&name], new: &wire[&name] };
         comparer.field(field, pair);
     }
     for block in desired.kind().blocks() {
-        let name = camel(block.name);
+        let name = json_name(block.name);
         let pair = Pair { path: block.name.to_owned(), old: &old[&name], new: &wire[&name] };
         comparer.block(block, &pair);
     }
@@ -104,12 +104,12 @@ impl Comparer<'_> {
 
     fn inside(&mut self, block: &Block, pair: &Pair<'_>) {
         for field in block.fields {
-            let name = camel(field.name);
+            let name = json_name(field.name);
             let path = format!("{}.{}", pair.path, field.name);
             self.field(field, Pair { path, old: &pair.old[&name], new: &pair.new[&name] });
         }
         for inner in block.blocks {
-            let name = camel(inner.name);
+            let name = json_name(inner.name);
             let path = format!("{}.{}", pair.path, inner.name);
             self.block(inner, &Pair { path, old: &pair.old[&name], new: &pair.new[&name] });
         }
@@ -119,7 +119,7 @@ impl Comparer<'_> {
     fn without_secrets(&self, block: &Block, json: &Json, path: &str) -> Json {
         let mut shown = Map::new();
         for field in block.fields {
-            let value = canonical(field, &json[camel(field.name)]);
+            let value = canonical(field, &json[json_name(field.name)]);
             let is_secret =
                 is_secret(field, &value) || self.desired.hides(&format!("{path}.{}", field.name));
             match (value, is_secret) {

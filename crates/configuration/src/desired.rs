@@ -1,12 +1,13 @@
 //! The content of configuration files: the resources that should exist, with the positions of their
 //! fields.
 
+use rules::field::json_name;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::{Map, Value as Json};
 
-use crate::kind::{Address, Kind, camel};
+use crate::kind::{Address, Kind};
 use crate::problem::{Position, Problem};
 
 /// Begin of the value in a message of the service.
@@ -77,7 +78,7 @@ impl Desired {
                 Setting::Reference(reference) => id(reference),
                 Setting::References(references) => references.iter().map(id).collect(),
             };
-            wire.insert(camel(name), value);
+            wire.insert(json_name(name), value);
         }
         Json::Object(wire)
     }
@@ -88,7 +89,7 @@ impl Desired {
         let kind = self.address.kind;
         let fields = kind.fields().filter(|field| !field.replace && !self.leaves(field));
         let names = fields.map(|field| field.name).chain(kind.blocks().map(|block| block.name));
-        names.map(camel).collect::<Vec<_>>().join(",")
+        names.map(json_name).collect::<Vec<_>>().join(",")
     }
 
     /// Returns the problem of a field that the service names by its path from the request, such as

@@ -6,12 +6,12 @@ mod names;
 
 use std::collections::{BTreeMap, HashMap};
 
-use rules::field::{Block, Field, Presence, Rule, Shape};
+use rules::field::{Block, Field, Presence, Rule, Shape, json_name};
 use serde_json::{Map, Value as Json, json};
 
 use self::names::Names;
 use crate::compare::{default_of, elements, is_secret};
-use crate::kind::{Kind, camel, is_single};
+use crate::kind::{Kind, is_single};
 use crate::plan::Existing;
 
 pub use self::emit::to_yaml;
@@ -142,14 +142,14 @@ impl Exporter<'_> {
                 continue;
             }
             let required = is_required(it, field);
-            let value = self.value(field, &it.json[camel(field.name)], key, required);
+            let value = self.value(field, &it.json[json_name(field.name)], key, required);
             // Without a name, a channel would get its key as name.
             let unnamed = it.kind == Kind::Channel && field.name == "name";
             let value = value.or_else(|| unnamed.then(|| "".into()));
             body.extend(value.map(|value| (field.name.to_owned(), value)));
         }
         for block in it.kind.blocks() {
-            let value = self.blocks(block, &it.json[camel(block.name)], key);
+            let value = self.blocks(block, &it.json[json_name(block.name)], key);
             body.extend(value.map(|value| (block.name.to_owned(), value)));
         }
         body
@@ -162,11 +162,11 @@ impl Exporter<'_> {
             let mut body = Map::new();
             for field in block.fields {
                 let required = field.presence == Presence::Required;
-                let value = self.value(field, &one[camel(field.name)], &path, required);
+                let value = self.value(field, &one[json_name(field.name)], &path, required);
                 body.extend(value.map(|value| (field.name.to_owned(), value)));
             }
             for inner in block.blocks {
-                let value = self.blocks(inner, &one[camel(inner.name)], &path);
+                let value = self.blocks(inner, &one[json_name(inner.name)], &path);
                 body.extend(value.map(|value| (inner.name.to_owned(), value)));
             }
             ones.push(Json::Object(body));
@@ -246,7 +246,7 @@ fn is_required(it: &Existing, field: &Field) -> bool {
     field.presence == Presence::Required
         || it.kind.rules().any(|rule| match rule {
             Rule::RequiredWhen { field: name, when, is } => {
-                *name == field.name && text(&it.json, &camel(when)) == *is
+                *name == field.name && text(&it.json, &json_name(when)) == *is
             }
             Rule::ExactlyOneBlock { .. } => false,
         })
@@ -255,8 +255,8 @@ fn is_required(it: &Existing, field: &Field) -> bool {
 /// Returns a required reference that is absent, because its object was deleted.
 fn missing_reference(it: &Existing) -> Option<&'static str> {
     let references = it.kind.fields().filter(|field| matches!(field.shape, Shape::Id(_)));
-    let mut missing =
-        references.filter(|field| is_required(it, field) && it.json[camel(field.name)].is_null());
+    let mut missing = references
+        .filter(|field| is_required(it, field) && it.json[json_name(field.name)].is_null());
     missing.next().map(|field| field.name)
 }
 

@@ -1,5 +1,7 @@
 //! The kinds of resources that a configuration has: their tables, names and order.
 
+use std::borrow::Cow;
+
 use rules::field::{Block, Field, Presence, Resource, Rule};
 use rules::tables::{
     NOTIFICATION, NOTIFICATION_PREFERENCES, STATUS_PAGE, STATUS_PAGE_COMPONENT,
@@ -7,8 +9,6 @@ use rules::tables::{
 };
 use rules::{MonitorKind, nearest};
 
-/// Prefix of all tables' names.
-const PREFIX: &str = "service_";
 /// A channel has its preferences beside the table of the specification.
 static CHANNEL_TABLES: [&Resource; 2] = [&NOTIFICATION, &NOTIFICATION_PREFERENCES];
 
@@ -55,8 +55,7 @@ impl Kind {
 
     /// Returns the name of the kind in the record of the service, such as `http_monitor`.
     pub fn name(self) -> &'static str {
-        let name = self.table().name;
-        name.strip_prefix(PREFIX).unwrap_or(name)
+        self.table().kind()
     }
 
     /// Returns the kind of this name.
@@ -65,16 +64,16 @@ impl Kind {
     }
 
     /// Returns the name of the kind in messages.
-    pub const fn noun(self) -> &'static str {
-        match self {
-            Self::Monitor(MonitorKind::Http) => "HTTP monitor",
-            Self::Monitor(MonitorKind::Tcp) => "TCP monitor",
-            Self::Monitor(MonitorKind::Dns) => "DNS monitor",
+    pub fn noun(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::Monitor(kind) => {
+                return format!("{} monitor", kind.as_str().to_uppercase()).into();
+            }
             Self::Page => "status page",
             Self::Group => "component group",
             Self::Component => "component",
             Self::Channel => "channel",
-        }
+        })
     }
 
     /// Returns the arguments of the kind.
@@ -119,18 +118,6 @@ impl std::fmt::Display for Address {
 /// Returns whether a block occurs once, so that the wire has an object for it instead of a list.
 pub(crate) fn is_single(block: &Block) -> bool {
     block.max == Some(1)
-}
-
-/// Converts `snake_case` to the field name of the wire's JSON.
-pub(crate) fn camel(name: &str) -> String {
-    let mut words = name.split('_');
-    let mut camel = words.next().unwrap_or_default().to_owned();
-    for word in words {
-        let mut letters = word.chars();
-        camel.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-        camel.push_str(letters.as_str());
-    }
-    camel
 }
 
 /// Returns the end of a sentence that suggests the name that a user meant; empty if none is similar.

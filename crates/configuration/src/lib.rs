@@ -28,10 +28,11 @@ pub use compare::Change;
 pub use desired::{Configuration, Desired};
 pub use export::{Export, ExportOptions, export, to_yaml};
 pub use kind::{Address, Kind};
-pub use limits::{FILE_BYTES_MAX, FILES_MAX, VALUE_BYTES_MAX};
+pub use limits::{FILE_BYTES_MAX, FILES_MAX, KEY_CHARS_MAX, RESOURCES_MAX, VALUE_BYTES_MAX};
 pub use plan::{
     Action, Current, Existing, Kept, Plan, PlanOptions, Recorded, Rename, Renamed, Step, plan,
 };
 pub use problem::{Position, Problem, Problems};
 pub use read::{Document, Sources, read};
 pub use schema::schema;
+pub use yaml::yaml_to_json;

@@ -1,6 +1,7 @@
 //! Limits of configuration files (ours).
 
 use rules::field::Shape;
+use rules::tables::CONFIGURATION;
 
 /// Maximum size of a file, in bytes.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -10,8 +11,8 @@ pub const FILES_MAX: usize = 1_000;
 /// field.
 pub const VALUE_BYTES_MAX: usize = 1024 * 1024;
 /// Maximum number of resources of one configuration.
-pub(crate) const RESOURCES_MAX: usize = 10_000;
+pub const RESOURCES_MAX: usize = 10_000;
 /// Maximum length of a key, in characters.
-pub(crate) const KEY_CHARS_MAX: usize = 63;
+pub const KEY_CHARS_MAX: usize = 63;
 /// Name of a configuration.
-pub(crate) const NAME: Shape = Shape::Slug { min: 1, max: 63 };
+pub(crate) const NAME: Shape = CONFIGURATION.shape_of("name");

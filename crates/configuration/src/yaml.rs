@@ -1,11 +1,14 @@
 //! Reads YAML to nodes with positions. Refuses duplicate keys, and bounds the size of what aliases
 //! expand to. Leaves the meaning of nodes to `read`.
 
+mod json;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 
+pub use self::json::yaml_to_json;
 use crate::problem::{Position, Problem};
 use crate::scalar::{self, Scalar};
 

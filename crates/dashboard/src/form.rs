@@ -16,7 +16,7 @@ use rules::Violations;
 use rules::field::{Block, Field, Presence, Resource};
 
 use self::control::Control;
-pub(crate) use self::field_text::{camel_case, label};
+pub(crate) use self::field_text::label;
 pub(crate) use self::request::{resource, single_block};
 pub(crate) use self::values::Values;
 use crate::error::sentence;

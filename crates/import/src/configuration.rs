@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use configuration::{FILE_BYTES_MAX, RESOURCES_MAX};
 use rules::monitor::MonitorDraft;
 use rules::notification::ChannelDraft;
 use rules::status_page::{ComponentDraft, GroupDraft, PageDraft};
@@ -12,11 +13,6 @@ use crate::draft_node::{self, Writing, text};
 use crate::node::Node;
 use crate::preview::{Entry, ObjectKind};
 use crate::secrets::{SecretStyle, Secrets};
-
-/// Maximum number of resources that `aloft apply` takes (crate `configuration`).
-const APPLY_RESOURCES_MAX: usize = 10_000;
-/// Maximum size of a file that `aloft apply` takes.
-const APPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// A resource with its key.
 #[derive(Clone, Debug)]
@@ -57,14 +53,14 @@ impl Configuration {
         let of_pages =
             self.pages.iter().map(|page| 1 + page.value.groups.len() + page.value.components.len());
         let count = self.monitors.len() + self.channels.len() + of_pages.sum::<usize>();
-        if count <= APPLY_RESOURCES_MAX && text.len() <= APPLY_BYTES_MAX {
+        if count <= RESOURCES_MAX && text.len() <= FILE_BYTES_MAX {
             return None;
         }
         let mut entry = Entry::new(ObjectKind::Setting, "the whole configuration");
         let what = format!(
-            "{count} resources in {} bytes; `aloft apply` takes {APPLY_RESOURCES_MAX} in {} MiB",
+            "{count} resources in {} bytes; `aloft apply` takes {RESOURCES_MAX} in {} MiB",
             text.len(),
-            APPLY_BYTES_MAX / 1024 / 1024,
+            FILE_BYTES_MAX / 1024 / 1024,
         );
         entry.lose(what, "split the file into configurations with names of their own");
         Some(entry)

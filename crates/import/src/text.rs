@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// Maximum length of a key, in characters (the format of configurations).
-const KEY_CHARS_MAX: usize = 63;
+use configuration::KEY_CHARS_MAX;
+
 /// Space that a number needs to make a key unique.
 const SUFFIX_CHARS: usize = 8;
 

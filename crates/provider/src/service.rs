@@ -4,6 +4,7 @@
 mod kinds;
 mod request_check;
 
+use rules::field::json_name;
 use rules::limits::LIST_LIMIT_MAX;
 use rules::{MonitorKind, Violations};
 use serde_json::{Map, Value as Json, json};
@@ -12,7 +13,7 @@ pub use self::kinds::{
     COMPONENTS, DNS_MONITORS, GROUPS, HTTP_MONITORS, NOTIFICATIONS, PAGES, TCP_MONITORS,
 };
 use crate::client::{Client, Failure};
-use crate::wire::{camel, elements};
+use crate::wire::elements;
 
 /// A response with one resource.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +119,7 @@ impl Service {
         resource: Json,
         mask: &[&str],
     ) -> Result<ResourceReply, Failure> {
-        let mask: Vec<_> = mask.iter().map(|name| camel(name)).collect();
+        let mask: Vec<_> = mask.iter().map(|name| json_name(name)).collect();
         let request = json!({ self.field: resource, "updateMask": mask.join(",") });
         let answer = client.call(&self.method("Update", self.write_noun), request).await?;
         Ok(ResourceReply { resource: self.extract_resource(&answer)?, warnings: warnings(&answer) })
@@ -235,7 +236,7 @@ mod tests {
                 let path = service.method(verb, noun);
                 let method = rpc::method(&path).unwrap_or_else(|| panic!("{path}"));
                 let has = |message, field: &str| {
-                    rpc::field_names(message).unwrap().any(|name| camel(name) == field)
+                    rpc::field_names(message).unwrap().any(|name| json_name(name) == field)
                 };
                 assert!(has(&method.request, wants), "{path} takes no {wants}");
                 let answers = match verb {

@@ -2,7 +2,7 @@
 //! lists, sets and blocks. Validation belongs to `validate`, plans to `resource`.
 
 use contract::rpc::FieldViolation;
-use rules::field::{Block, Field, Presence, Resource, Shape, ValueType};
+use rules::field::{Block, Field, Presence, Resource, Shape, ValueType, json_name};
 use serde_json::{Map, Value as Json};
 use terraform_plugin::{Object, Path, Value};
 
@@ -51,23 +51,6 @@ pub fn parse_path(field: &str) -> Path {
     path
 }
 
-/// Converts `snake_case` to the `camelCase` of the wire.
-pub fn camel(name: &str) -> String {
-    let mut camel = String::with_capacity(name.len());
-    let mut upper = false;
-    for character in name.chars() {
-        if character == '_' {
-            upper = true;
-        } else if upper {
-            camel.extend(character.to_uppercase());
-            upper = false;
-        } else {
-            camel.push(character);
-        }
-    }
-    camel
-}
-
 /// Returns whether the wire has one object for a block, not a list.
 pub fn is_single(block: &Block) -> bool {
     block.max == Some(1)
@@ -76,7 +59,7 @@ pub fn is_single(block: &Block) -> bool {
 fn encode_fields(fields: &[Field], object: &Object) -> Map<String, Json> {
     let arguments = fields.iter().filter(|field| field.presence != Presence::Output);
     arguments
-        .filter_map(|field| Some((camel(field.name), encode_value(object.value(field.name))?)))
+        .filter_map(|field| Some((json_name(field.name), encode_value(object.value(field.name))?)))
         .collect()
 }
 
@@ -94,7 +77,7 @@ fn encode_blocks(blocks: &[Block], object: &Object, json: &mut Map<String, Json>
         } else {
             Some(given.iter().filter_map(one).collect())
         };
-        json.extend(written.map(|written| (camel(block.name), written)));
+        json.extend(written.map(|written| (json_name(block.name), written)));
     }
 }
 
@@ -114,10 +97,10 @@ fn encode_value(value: &Value) -> Option<Json> {
 
 fn decode_fields(fields: &[Field], json: &Json) -> Object {
     let read = |field: &Field| {
-        let mut given = &json[camel(field.name)];
+        let mut given = &json[json_name(field.name)];
         let effective;
         if given.is_null() && field.presence == Presence::Computed {
-            effective = camel(&format!("{EFFECTIVE}{}", field.name));
+            effective = json_name(&format!("{EFFECTIVE}{}", field.name));
             given = &json[effective];
         }
         (field.name.to_owned(), decode_value(field.shape, given))
@@ -132,7 +115,7 @@ fn decode_blocks(blocks: &[Block], json: &Json, object: &mut Object) {
             decode_blocks(block.blocks, json, &mut inner);
             Value::Object(inner)
         };
-        let given = &json[camel(block.name)];
+        let given = &json[json_name(block.name)];
         let read = if !is_single(block) {
             elements(given).iter().map(one).collect()
         } else if given.is_object() {

@@ -7,9 +7,6 @@ use crate::limits::CONFIGURED_RESOURCES_PER_CALL_MAX;
 use crate::tables::{CONFIGURATION, CONFIGURED_RESOURCE, RESOURCES};
 use crate::{Validator, Violation, Violations};
 
-/// Prefix of resource types in Terraform, which kinds do not have.
-const PREFIX: &str = "service_";
-
 /// Change of a configuration's entries as sent by a caller: not validated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordDraft {
@@ -52,7 +49,7 @@ pub struct ConfiguredKey {
 
 /// Returns the kinds of resources that a configuration owns, in the order of the specification.
 pub fn kinds() -> impl Iterator<Item = &'static str> {
-    RESOURCES.iter().map(|table| table.name.strip_prefix(PREFIX).unwrap_or(table.name))
+    RESOURCES.iter().map(|table| table.kind())
 }
 
 /// Validates the name of a configuration.
@@ -180,6 +177,6 @@ mod tests {
     fn kinds_are_the_resources_of_terraform() {
         let kinds: Vec<_> = kinds().collect();
         assert_eq!(kinds.len(), RESOURCES.len());
-        assert!(kinds.iter().all(|kind| !kind.starts_with(PREFIX)), "{kinds:?}");
+        assert!(kinds.iter().all(|kind| !kind.starts_with("service_")), "{kinds:?}");
     }
 }

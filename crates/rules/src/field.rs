@@ -1,9 +1,11 @@
 //! Tables of fields: the schema of a resource as data, so that RPC validation, the Terraform
 //! schema, the reference and the TypeScript client use the same limits.
 
+mod names;
 mod redaction;
 mod text_format;
 
+pub use names::json_name;
 pub use redaction::Redaction;
 
 use crate::format::clock::CLOCK_CHARS_MAX;

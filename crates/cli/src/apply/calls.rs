@@ -62,9 +62,9 @@ impl Calls {
 #[cfg(test)]
 mod tests {
     use contract::rpc;
+    use rules::field::json_name;
 
     use super::*;
-    use crate::output::camel;
 
     #[test]
     fn contract_has_each_method_and_field() {
@@ -74,7 +74,7 @@ mod tests {
                 let method = rpc::method(&path).unwrap_or_else(|| panic!("{path}"));
                 let wants = if path == calls.delete() { "id" } else { calls.field };
                 let mut fields = rpc::field_names(&method.request).unwrap();
-                assert!(fields.any(|name| camel(name) == wants), "{path} has no {wants}");
+                assert!(fields.any(|name| json_name(name) == wants), "{path} has no {wants}");
             }
         }
     }

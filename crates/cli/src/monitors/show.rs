@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 use contract::{SecretVisibility, encode_endpoint, encode_text, encode_url};
-use rules::field::{Field, Redaction, Resource, Shape};
+use rules::field::{Field, Redaction, Resource, Shape, json_name};
 use rules::tables;
 use serde_json::{Value as Json, json};
 
 use super::find::{FoundMonitor, find};
-use crate::output::{self, camel};
+use crate::output;
 use crate::rows;
 use crate::service::OutputArgs;
 use crate::session::{IdOutputArgs, Session};
@@ -63,13 +63,13 @@ fn lines(found: &FoundMonitor) -> Vec<[String; 2]> {
         ["kind".to_owned(), found.kind.to_string()],
     ];
     for field in table.fields.iter().chain(table.beyond).filter(|field| field.name != "id") {
-        let value = &found.json[camel(field.name)];
+        let value = &found.json[json_name(field.name)];
         if !is_empty(value) {
             lines.push([label(field.name), shown(field, value)]);
         }
     }
     for block in table.blocks {
-        for row in found.json[camel(block.name)].as_array().into_iter().flatten() {
+        for row in found.json[json_name(block.name)].as_array().into_iter().flatten() {
             lines.push([label(block.name), rows::text(block, row)]);
         }
     }

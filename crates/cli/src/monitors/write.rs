@@ -1,6 +1,7 @@
 //! `aloft monitors create`, `update`, `pause`, `resume` and `delete`. The service validates what the
 //! flags and files say.
 
+use rules::field::json_name;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
@@ -12,7 +13,7 @@ use super::find::{FoundMonitor, find};
 use crate::field_flags::{FieldFlags, FlagSource, GROUP, KindTable};
 use crate::json_input;
 use crate::named::confirm_deletion;
-use crate::output::{camel, one_line};
+use crate::output::one_line;
 use crate::session::{IdOutputArgs, Session, print_warnings};
 
 /// Field of requests and responses with the monitor.
@@ -185,7 +186,7 @@ fn read(file: &std::path::Path, kind: MonitorKind) -> Result<Map<String, Json>> 
 
 /// Returns a request that changes these arguments only.
 fn masked(values: Map<String, Json>, names: &[&str]) -> Map<String, Json> {
-    let mask: Vec<String> = names.iter().map(|name| camel(name)).collect();
+    let mask: Vec<String> = names.iter().map(|name| json_name(name)).collect();
     Map::from_iter([
         (MONITOR.to_owned(), Json::Object(values)),
         ("updateMask".to_owned(), json!(mask.join(","))),

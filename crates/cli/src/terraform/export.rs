@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use contract::hcl::quoted;
-use rules::field::{Block, Field, Presence, Resource, Rule, Shape, Value};
+use rules::field::{Block, Field, Presence, Resource, Rule, Shape, Value, json_name};
 use rules::tables::RESOURCES;
 use rules::{Secret, counted};
 use serde_json::Value as Json;
@@ -15,8 +15,6 @@ use super::names::{Names, words};
 use super::variables::{Variable, Variables};
 use crate::content::{Found, Workspace};
 
-/// Prefix of all resource types.
-const PREFIX: &str = "service_";
 const PROVIDER: &str = r#"terraform {
   required_providers {
     service = {
@@ -115,7 +113,7 @@ impl Export {
 
 impl Writer<'_> {
     fn resource(&mut self, found: &Found, label: &str) -> Body {
-        let noun = noun(found.table);
+        let noun = found.table.kind();
         let address = format!("{}.{label}", found.table.name);
         let place =
             BodyContext { address: &address, name: format!("{noun}_{label}"), path: String::new() };
@@ -134,7 +132,7 @@ impl Writer<'_> {
         for field in fields.iter().filter(|field| field.presence != Presence::Output) {
             match self.field_expression(
                 field,
-                &json[camel(field.name)],
+                &json[json_name(field.name)],
                 is_required(rules, field, json),
             ) {
                 FieldExpr::Nothing => {}
@@ -146,7 +144,7 @@ impl Writer<'_> {
             }
         }
         for block in blocks {
-            for one in elements(&json[camel(block.name)]) {
+            for one in elements(&json[json_name(block.name)]) {
                 let place = place.within(block, one);
                 let inner = self.body(block.fields, block.blocks, one, &place, &[]);
                 body.block(block.name, &[], inner);
@@ -272,7 +270,7 @@ fn is_required(rules: &[Rule], field: &Field, json: &Json) -> bool {
     field.presence == Presence::Required
         || rules.iter().any(|rule| match rule {
             Rule::RequiredWhen { field: name, when, is } => {
-                *name == field.name && text(json, &camel(when)) == *is
+                *name == field.name && text(json, &json_name(when)) == *is
             }
             Rule::ExactlyOneBlock { .. } => false,
         })
@@ -286,7 +284,9 @@ fn missing_field(table: &Resource, json: &Json) -> Option<&'static str> {
         .iter()
         .filter(|field| matches!(field.shape, Shape::Id(_)) && !field.sensitive)
         .filter(|field| field.presence != Presence::Output)
-        .find(|field| is_required(table.rules, field, json) && json[camel(field.name)].is_null())
+        .find(|field| {
+            is_required(table.rules, field, json) && json[json_name(field.name)].is_null()
+        })
         .map(|field| field.name)
 }
 
@@ -301,7 +301,7 @@ fn labels(found: &[&Found]) -> Vec<String> {
         let shown = || by_id.get(text(json, "monitorId")).cloned();
         let kind = || words(text(json, "providerType"));
         let candidate =
-            named.or_else(shown).or_else(kind).unwrap_or_else(|| noun(table).to_owned());
+            named.or_else(shown).or_else(kind).unwrap_or_else(|| table.kind().to_owned());
         let label = taken.entry(table.name).or_default().unique(&candidate);
         by_id.insert(text(json, "id"), label.clone());
         labels.push(label);
@@ -357,22 +357,8 @@ fn elements(json: &Json) -> &[Json] {
     }
 }
 
-fn noun(table: &Resource) -> &'static str {
-    table.name.strip_prefix(PREFIX).unwrap_or(table.name)
-}
-
 fn text<'a>(json: &'a Json, name: &str) -> &'a str {
     json[name].as_str().unwrap_or_default()
-}
-
-/// Converts `snake_case` to the field name of the wire's JSON.
-fn camel(name: &str) -> String {
-    let mut parts = name.split('_');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |camel, part| {
-        let (initial, rest) = part.split_at(part.len().min(1));
-        camel + &initial.to_ascii_uppercase() + rest
-    })
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rules::field::{Block, Field, Presence, Rule};
+use rules::field::{Block, Field, Presence, Rule, json_name};
 use serde_json::{Map, Value as Json};
 
 use super::{Draft, NamedReference, Reader};
 use crate::desired::{Desired, Setting};
-use crate::kind::{Address, Kind, camel, is_single};
+use crate::kind::{Address, Kind, is_single};
 use crate::problem::Position;
 use crate::scalar::Scalar;
 use crate::yaml::{Entry, Node, NodeValue};
@@ -173,11 +173,11 @@ impl Reader<'_> {
                 None
             };
             // An invalid value counts as given, so that one mistake is one problem.
-            value.insert(camel(&key), read.unwrap_or(Json::Null));
+            value.insert(json_name(&key), read.unwrap_or(Json::Null));
         }
         let required = |field: &&Field| field.presence == Presence::Required;
         for field in block.fields.iter().filter(required) {
-            if !value.contains_key(&camel(field.name)) {
+            if !value.contains_key(&json_name(field.name)) {
                 let path = progress.whole(&format!("{path}.{}", field.name));
                 self.problem(&at, &path, "must be given");
             }

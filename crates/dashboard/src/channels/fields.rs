@@ -1,13 +1,11 @@
 //! Form of a channel: the settings of its kind, its name and its preferences.
 
 use rules::ProviderType;
-use rules::field::Block;
+use rules::field::{Block, json_name};
 use rules::tables::{NOTIFICATION, NOTIFICATION_PREFERENCES};
 use serde_json::{Map, Value as Json, json};
 
-use crate::form::{
-    Choice, Form, FormSpec, Input, Messages, Values, camel_case, resource, single_block,
-};
+use crate::form::{Choice, Form, FormSpec, Input, Messages, Values, resource, single_block};
 
 /// Returns the form of a kind: the settings that it needs first.
 pub(super) fn form(kind: ProviderType, values: &Values, messages: &Messages) -> Form {
@@ -28,7 +26,7 @@ pub(super) fn notification(kind: ProviderType, values: &Values) -> Map<String, J
     let mut json = resource(&NOTIFICATION, values);
     json.insert("providerType".to_owned(), json!(kind.as_str()));
     // Even if it is empty, so that messages appear beside its fields.
-    json.insert(camel_case(block.name), Json::Object(single_block(block, values)));
+    json.insert(json_name(block.name), Json::Object(single_block(block, values)));
     json.extend(resource(&NOTIFICATION_PREFERENCES, values));
     json
 }
@@ -53,7 +51,7 @@ pub(super) fn add_row(kind: ProviderType, values: &mut Values, path: &str) -> bo
 
 /// Returns the fields of the mask of an update. The monitors have a screen of their own.
 pub(super) fn mask(kind: ProviderType) -> String {
-    format!("name,providerType,{},events,remindEvery,quietHours", camel_case(kind.as_str()))
+    format!("name,providerType,{},events,remindEvery,quietHours", json_name(kind.as_str()))
 }
 
 fn block(kind: ProviderType) -> &'static Block {

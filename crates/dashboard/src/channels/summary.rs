@@ -3,13 +3,13 @@
 use contract::notification::wire::GetNotificationRequest;
 use contract::rpc::MethodRequest as _;
 use rules::ProviderType;
-use rules::field::{Redaction, Shape};
+use rules::field::{Redaction, Shape, json_name};
 use rules::tables::NOTIFICATION;
 use serde_json::{Value as Json, json};
 
 use super::guides::guide;
 use crate::error::ScreenError;
-use crate::form::{camel_case, label};
+use crate::form::label;
 use crate::session::Member;
 use crate::state::Dashboard;
 
@@ -122,14 +122,14 @@ fn preferences(json: &Json) -> String {
 /// Returns the settings of the kind that every member may see.
 fn settings(kind: ProviderType, json: &Json) -> Vec<(String, String)> {
     let block = NOTIFICATION.block(kind.as_str());
-    let json = &json[camel_case(block.name)];
+    let json = &json[json_name(block.name)];
     let shown = block.fields.iter().filter(|field| {
         let is_url = matches!(field.shape, Shape::HttpUrl { .. });
         !field.sensitive && !is_url && field.redaction == Redaction::None
     });
     shown
         .filter_map(|field| {
-            Some((label(field.name), json[camel_case(field.name)].as_str()?.to_owned()))
+            Some((label(field.name), json[json_name(field.name)].as_str()?.to_owned()))
         })
         .collect()
 }

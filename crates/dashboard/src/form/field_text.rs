@@ -58,20 +58,3 @@ pub(super) fn default_text(field: &Field) -> String {
         }
     }
 }
-
-/// Returns the name of a field in JSON.
-pub(crate) fn camel_case(name: &str) -> String {
-    let mut camel = String::with_capacity(name.len());
-    let mut is_start = false;
-    for letter in name.chars() {
-        match letter {
-            '_' => is_start = true,
-            letter if is_start => {
-                camel.push(letter.to_ascii_uppercase());
-                is_start = false;
-            }
-            letter => camel.push(letter),
-        }
-    }
-    camel
-}

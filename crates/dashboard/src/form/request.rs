@@ -1,9 +1,9 @@
 //! The JSON of the contract from the values of a form. The service validates it.
 
-use rules::field::{Block, Field, Presence, Resource, Shape};
+use rules::field::{Block, Field, Presence, Resource, Shape, json_name};
 use serde_json::{Map, Value as Json, json};
 
-use super::field_text::{camel_case, default_text};
+use super::field_text::default_text;
 use super::{Values, is_single};
 use crate::time;
 
@@ -20,13 +20,13 @@ pub(crate) fn resource(resource: &Resource, values: &Values) -> Map<String, Json
         if is_single(block) {
             if values.has_block(block) {
                 let block_json = single_block(block, values);
-                json.insert(camel_case(block.name), Json::Object(block_json));
+                json.insert(json_name(block.name), Json::Object(block_json));
             }
             continue;
         }
         let rows: Vec<Json> = rows(block, block.name, values);
         if !rows.is_empty() {
-            json.insert(camel_case(block.name), Json::Array(rows));
+            json.insert(json_name(block.name), Json::Array(rows));
         }
     }
     json
@@ -42,7 +42,7 @@ pub(crate) fn single_block(block: &Block, values: &Values) -> Map<String, Json> 
     for inner in block.blocks {
         let rows = rows(inner, &path(inner.name), values);
         if !rows.is_empty() {
-            json.insert(camel_case(inner.name), Json::Array(rows));
+            json.insert(json_name(inner.name), Json::Array(rows));
         }
     }
     json
@@ -75,7 +75,7 @@ pub(super) fn insert(json: &mut Map<String, Json>, field: &Field, path: &str, va
         Shape::Instant => json!(instant(given)),
         _ => json!(given),
     };
-    json.insert(camel_case(field.name), value);
+    json.insert(json_name(field.name), value);
 }
 
 /// Returns whether an empty text is a value of the field, such as the target of an assertion.

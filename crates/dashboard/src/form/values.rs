@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use rules::field::{Block, Field, Presence, Resource, Shape};
+use rules::field::{Block, Field, Presence, Resource, Shape, json_name};
 use serde_json::Value as Json;
 
-use super::field_text::{camel_case, default_text};
+use super::field_text::default_text;
 use super::is_single;
 
 /// Values of a form. A path is the name of a field, such as `url` or `headers[0].key`.
@@ -44,14 +44,14 @@ impl Values {
             stored.read(field, field.name.to_owned(), json);
         }
         for block in resource.blocks {
-            let json = &json[camel_case(block.name)];
+            let json = &json[json_name(block.name)];
             if is_single(block) {
                 for field in block.fields {
                     stored.read(field, format!("{}.{}", block.name, field.name), json);
                 }
                 for inner in block.blocks {
                     let path = format!("{}.{}", block.name, inner.name);
-                    stored.read_rows(inner, &path, &json[camel_case(inner.name)]);
+                    stored.read_rows(inner, &path, &json[json_name(inner.name)]);
                 }
             } else {
                 stored.read_rows(block, block.name, json);
@@ -153,7 +153,7 @@ impl Values {
     }
 
     fn read(&mut self, field: &Field, path: String, json: &Json) {
-        let texts: Vec<String> = match &json[camel_case(field.name)] {
+        let texts: Vec<String> = match &json[json_name(field.name)] {
             Json::Null => return,
             Json::Array(all) => all.iter().map(text).collect(),
             Json::String(instant) if field.shape == Shape::Instant => vec![local_input(instant)],

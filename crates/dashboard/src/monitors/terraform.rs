@@ -3,12 +3,11 @@
 use std::fmt::Write as _;
 
 use contract::hcl::quoted;
-use rules::field::{Block, Field, Presence, Resource, Shape, Value};
+use rules::field::{Block, Field, Presence, Resource, Shape, Value, json_name};
 use rules::tables;
 use serde_json::Value as Json;
 
 use super::stored::StoredMonitor;
-use crate::form::camel_case;
 
 /// Headers whose values are no secrets.
 const PLAIN_HEADERS: [&str; 7] = [
@@ -62,7 +61,7 @@ impl Configuration {
         let given = fields.iter().filter(|field| field.presence != Presence::Output);
         let given: Vec<(&str, String)> = given
             .filter_map(|field| {
-                let value = &json[camel_case(field.name)];
+                let value = &json[json_name(field.name)];
                 let is_given = !value.is_null() && !is_default(field, value);
                 is_given.then(|| (field.name, self.value(field, value, json)))
             })
@@ -71,11 +70,11 @@ impl Configuration {
     }
 
     fn blocks(&mut self, block: &Block, json: &Json) -> Vec<String> {
-        let rows = json[camel_case(block.name)].as_array().cloned().unwrap_or_default();
+        let rows = json[json_name(block.name)].as_array().cloned().unwrap_or_default();
         let row = |row: &Json| {
             let fields = block.fields.iter();
             let given: Vec<(&str, String)> = fields
-                .map(|field| (field.name, self.value(field, &row[camel_case(field.name)], row)))
+                .map(|field| (field.name, self.value(field, &row[json_name(field.name)], row)))
                 .collect();
             format!("\n  {} {{\n{}  }}\n", block.name, aligned(&given, "    "))
         };

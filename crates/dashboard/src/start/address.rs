@@ -2,10 +2,9 @@
 //! address.
 
 use rules::ProviderType;
+use rules::field::json_name;
 use serde_json::{Map, Value as Json, json};
 use url::Url;
-
-use crate::form::camel_case;
 
 /// Message beside a text that is neither.
 pub(super) const EXPECTED: &str =
@@ -59,7 +58,7 @@ impl ChannelAddress {
         let settings = json!({ field: self.address });
         let mut json = Map::new();
         json.insert("providerType".to_owned(), json!(self.kind.as_str()));
-        json.insert(camel_case(self.kind.as_str()), settings);
+        json.insert(json_name(self.kind.as_str()), settings);
         Json::Object(json)
     }
 }
@@ -114,7 +113,7 @@ mod tests {
         let kind = ProviderType::MsTeams.as_str();
         assert_eq!(
             json(url),
-            json!({ "providerType": kind, camel_case(kind): { "webhookUrl": url } })
+            json!({ "providerType": kind, json_name(kind): { "webhookUrl": url } })
         );
     }
 }

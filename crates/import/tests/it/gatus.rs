@@ -55,7 +55,7 @@ fn unusable_files_are_named_with_a_remedy() {
         (
             "d.yaml",
             "endpoints: []\nendpoints: []",
-            "`d.yaml`, line 2, column 13: the key `endpoints` appears twice in its mapping",
+            "`d.yaml`, line 2, column 1: has the key `endpoints` twice",
         ),
     ] {
         let error = error_of(name, text);

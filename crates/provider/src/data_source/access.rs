@@ -1,7 +1,7 @@
 //! `service_members` and `service_api_keys`: the people and keys with access to the workspace. Our own
 //! additions. Neither returns a secret: the service does not store keys.
 
-use rules::field::{Field, Resource, Shape};
+use rules::field::{Field, Resource, Shape, json_name};
 use rules::tables::{KEY, USER};
 use rules::{Role, Scope, limits};
 use serde_json::{Value as Json, json};
@@ -149,7 +149,7 @@ impl DataSource for AccessData {
             let page = json!({ "limit": limits::LIST_LIMIT_MAX, "pageToken": token });
             let reply = client.call(self.method, page).await;
             let reply = reply.map_err(|failure| to_diagnostics(self.doing, failure))?;
-            rows.extend(elements(&reply[wire::camel(self.list)]).iter().cloned());
+            rows.extend(elements(&reply[json_name(self.list)]).iter().cloned());
             let next = next_token(&token, text(&reply["nextPageToken"]));
             match next.map_err(|detail| Diagnostic::error(self.doing, detail))? {
                 Some(next) => token = next,
@@ -159,7 +159,7 @@ impl DataSource for AccessData {
         rows.retain(|row: &Json| {
             wanted.is_none() || row[self.filter].as_str() == wanted.as_deref()
         });
-        let list = wire::decode(self.table, &json!({ wire::camel(self.list): rows }));
+        let list = wire::decode(self.table, &json!({ json_name(self.list): rows }));
         Ok(config.with(self.list, list.value(self.list).clone()))
     }
 }

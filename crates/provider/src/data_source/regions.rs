@@ -1,6 +1,6 @@
 //! `service_regions`: the regions, and the probes that serve them. Our own addition.
 
-use rules::field::{Field, Resource, Shape};
+use rules::field::{Field, Resource, Shape, json_name};
 use rules::{Region, RegionGroup};
 use serde_json::{Value as Json, json};
 use terraform_plugin::data_source::DataSource;
@@ -11,7 +11,7 @@ use crate::connection::{Connection, to_diagnostics};
 use crate::schema;
 use crate::service::text;
 use crate::validate::check_arguments;
-use crate::wire::{camel, elements};
+use crate::wire::elements;
 
 const LIST: &str = "/region.v1.RegionService/ListRegions";
 
@@ -92,9 +92,9 @@ impl DataSource for RegionsData {
         let ids: Vec<_> = regions.clone().map(|region| text(&region["id"])).collect();
         let objects = regions.map(|region| {
             let object = ["id", "group", "city", "country", "served_by"];
-            let object = object
-                .into_iter()
-                .fold(Object::new(), |object, name| object.with(name, text(&region[camel(name)])));
+            let object = object.into_iter().fold(Object::new(), |object, name| {
+                object.with(name, text(&region[json_name(name)]))
+            });
             object.with("default", region["default"].as_bool().unwrap_or_default())
         });
         Ok(config.with("regions", Value::list(objects)).with("ids", Value::set(ids)))
