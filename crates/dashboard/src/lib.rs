@@ -8,7 +8,8 @@
 //!
 //! In reading order:
 //! - Requests: `origin` says where a request comes from, `session` who sends it (`session_lookups`
-//!   limits what that costs), and `access` who may use a `route`. `backend` lists what the server does for the dashboard, `state` has all parts as [`Dashboard`], and
+//!   limits what that costs), and `access` who may use a `route`; `signed_out` keeps
+//!   the form of a person whose session has ended. `backend` lists what the server does for the dashboard, `state` has all parts as [`Dashboard`], and
 //!   `call` calls the services.
 //! - Pages: `html` renders templates, `time` times, `durations` durations, `numbers` shares and latencies,
 //!   `region_names` regions, `pager` long lists, `notice` carries a text over a redirect, `error` turns failures into pages, `extract`
@@ -83,6 +84,7 @@ mod settings;
 mod setup;
 mod sign_in;
 mod sign_in_limits;
+mod signed_out;
 mod signed_state;
 mod single_sign_on;
 mod start;
