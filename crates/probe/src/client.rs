@@ -14,6 +14,7 @@ use domain::check::{Failure, FailureKind};
 use http::{HeaderMap, Response, StatusCode, Version};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
+use rules::IpVersion;
 use tokio::time::{Instant, timeout_at};
 use url::Host;
 
@@ -182,7 +183,7 @@ impl Client {
         let addresses = match request.url.host() {
             Some(Host::Ipv4(literal)) => vec![literal.into()],
             Some(Host::Ipv6(literal)) => vec![literal.into()],
-            Some(Host::Domain(name)) => network.resolver.addresses(name).await?,
+            Some(Host::Domain(name)) => network.resolver.addresses(name, IpVersion::Any).await?,
             None => Vec::new(),
         };
         let addresses = permitted(&network.egress, &origin.host, &addresses, origin.port)?;

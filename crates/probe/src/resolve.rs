@@ -12,6 +12,7 @@ use domain::check::{Failure, FailureKind};
 use futures_util::future::{Either, select};
 use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::{Name, RecordType};
+use rules::IpVersion;
 use tokio::time::timeout;
 
 #[cfg(any(test, aloft_fuzz))]
@@ -48,17 +49,22 @@ impl Resolver {
         }
     }
 
-    /// Returns the addresses of a host (as A-label), alternating IPv6 and IPv4; at least one.
-    pub(crate) async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, Failure> {
+    /// Returns the addresses of a host (as A-label) that a check may use, alternating IPv6 and IPv4; at
+    /// least one.
+    pub(crate) async fn addresses(
+        &self,
+        host: &str,
+        version: IpVersion,
+    ) -> Result<Vec<IpAddr>, Failure> {
         if let Some(known) = self.known_addresses(host) {
-            return Ok(known);
+            return of_version(known, version, host);
         }
         let bare = host.strip_suffix('.').unwrap_or(host);
         let system = self.system.read();
         let servers: Arc<[SocketAddr]> = self.servers(bare).into();
         let mut outcome = Err(Failure::new(FailureKind::NameUnresolved, "name not found"));
         for name in self.candidate_names(host, &system) {
-            outcome = addresses_of(&servers, &name, bare).await;
+            outcome = addresses_of(&servers, (&name, bare), version).await;
             // Only a name that does not exist may be a short form of another.
             if !matches!(&outcome, Err(failure) if failure.kind == FailureKind::NameNotFound) {
                 break;
@@ -120,14 +126,51 @@ fn is_localhost(name: &str) -> bool {
     last.eq_ignore_ascii_case("localhost")
 }
 
+/// Returns the addresses that have this version. Fails if there is none.
+pub(crate) fn of_version(
+    mut addresses: Vec<IpAddr>,
+    version: IpVersion,
+    host: &str,
+) -> Result<Vec<IpAddr>, Failure> {
+    let name = match version {
+        IpVersion::Any => return Ok(addresses),
+        IpVersion::V4 => "IPv4",
+        IpVersion::V6 => "IPv6",
+    };
+    addresses.retain(|address| address.is_ipv4() == (version == IpVersion::V4));
+    if addresses.is_empty() {
+        let detail = format!("`{host}` has no {name} address, and the monitor uses no other");
+        return Err(Failure::new(FailureKind::NameUnresolved, detail));
+    }
+    Ok(addresses)
+}
+
+/// Looks up a name, which errors show in its other form.
 async fn addresses_of(
     servers: &[SocketAddr],
-    name: &str,
-    shown: &str,
+    (name, shown): (&str, &str),
+    version: IpVersion,
 ) -> Result<Vec<IpAddr>, Failure> {
     let name = absolute(name)?;
-    let v6 = std::pin::pin!(look_up(servers, &name, RecordType::AAAA));
-    let v4 = std::pin::pin!(look_up(servers, &name, RecordType::A));
+    let record = match version {
+        IpVersion::Any => return addresses_of_both(servers, (&name, shown)).await,
+        IpVersion::V4 => RecordType::A,
+        IpVersion::V6 => RecordType::AAAA,
+    };
+    let found = look_up(servers, &name, record).await;
+    let addresses = found_addresses(Some(&found));
+    if addresses.is_empty() && found.as_ref().is_ok_and(|it| it.rcode == ResponseCode::NoError) {
+        return of_version(addresses, version, shown);
+    }
+    if addresses.is_empty() { Err(unresolved(shown, Some(found), None)) } else { Ok(addresses) }
+}
+
+async fn addresses_of_both(
+    servers: &[SocketAddr],
+    (name, shown): (&Name, &str),
+) -> Result<Vec<IpAddr>, Failure> {
+    let v6 = std::pin::pin!(look_up(servers, name, RecordType::AAAA));
+    let v4 = std::pin::pin!(look_up(servers, name, RecordType::A));
     // If the first family to respond has addresses, wait only briefly for the other.
     let (v6, v4) = match select(v6, v4).await {
         Either::Left((v6, v4)) => {

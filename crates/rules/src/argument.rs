@@ -2,8 +2,8 @@
 //! fields declares settings, their draft, and the conversions between the two.
 
 use crate::{
-    Method, NumberComparator, OpsgenieRegion, Periodicity, RecordComparator, RecordKind, Region,
-    Secret, Tag, TextComparator, Validator,
+    IpVersion, Method, NumberComparator, OpsgenieRegion, Periodicity, RecordComparator, RecordKind,
+    Region, Secret, Tag, TextComparator, Validator,
 };
 
 /// A validated value of a field.
@@ -132,6 +132,7 @@ macro_rules! words {
 }
 
 words!(
+    IpVersion,
     Method,
     NumberComparator,
     OpsgenieRegion,

@@ -151,6 +151,16 @@ words! {
         Options = "OPTIONS",
     }
 
+    /// Version of the Internet protocol that a check uses. Ours.
+    IpVersion ("ip_version") {
+        /// IPv6 and IPv4: the first address that accepts, beginning with IPv6.
+        Any = "any",
+        /// IPv4 only.
+        V4 = "ipv4",
+        /// IPv6 only.
+        V6 = "ipv6",
+    }
+
     /// Comparison of a number with an assertion's target (§2.1).
     NumberComparator ("comparator") {
         /// Equal.

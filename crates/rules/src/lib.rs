@@ -45,7 +45,7 @@ mod violation;
 
 pub use counted::counted;
 pub use enums::{
-    AccessType, ComponentType, Method, MonitorKind, MonitorStatus, NumberComparator,
+    AccessType, ComponentType, IpVersion, Method, MonitorKind, MonitorStatus, NumberComparator,
     OpsgenieRegion, Periodicity, ProviderType, RecordComparator, RecordKind, Region, RegionGroup,
     Role, Scope, TextComparator, Theme, UnknownVariant,
 };

@@ -188,7 +188,7 @@ fn monitors(targets: &Targets) -> Vec<(&'static str, MonitorDraft)> {
             comparator: Some(RecordComparator::Eq.to_string()),
         }],
     };
-    let tcp = TcpDraft { uri: Some(targets.tcp.to_string()) };
+    let tcp = TcpDraft { uri: Some(targets.tcp.to_string()), ..TcpDraft::default() };
     vec![
         monitor(HEALTHY_PAGE, "Answers at once", (&[WEB, PROD], CheckDraft::Http(healthy))),
         monitor(

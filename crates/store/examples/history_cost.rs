@@ -213,7 +213,7 @@ fn a_monitor(number: u64) -> NewMonitor {
             ..MonitorSettings::new(
                 format!("monitor {number}"),
                 Periodicity::ThirtySeconds,
-                Check::Tcp(TcpCheck { uri: "example.com:443".to_owned() }),
+                Check::Tcp(TcpCheck::new("example.com:443")),
             )
         },
         idempotency: None,

@@ -259,6 +259,16 @@ export interface HttpMonitor {
    * without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
    */
   tags: string[];
+  /**
+   * Version of the Internet protocol that the check uses: one of `any`, `ipv4`, `ipv6`. `any` takes the first
+   * address that accepts, beginning with IPv6. Default `any`.
+   */
+  ipVersion: "any" | "ipv4" | "ipv6";
+  /**
+   * Days before the expiry of a certificate from which the monitor is degraded: 0 to 397. 0 means never. The
+   * certificates of all hops count. Default 0.
+   */
+  certificateWarnDays: number;
   /** Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result. */
   status: MonitorStatus;
   /**
@@ -342,6 +352,16 @@ export interface HttpMonitorInput {
    * without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
    */
   tags?: readonly string[] | undefined;
+  /**
+   * Version of the Internet protocol that the check uses: one of `any`, `ipv4`, `ipv6`. `any` takes the first
+   * address that accepts, beginning with IPv6. Default `any`.
+   */
+  ipVersion?: "any" | "ipv4" | "ipv6" | undefined;
+  /**
+   * Days before the expiry of a certificate from which the monitor is degraded: 0 to 397. 0 means never. The
+   * certificates of all hops count. Default 0.
+   */
+  certificateWarnDays?: number | undefined;
 }
 
 /** A monitor that opens TCP connections. */
@@ -385,6 +405,11 @@ export interface TcpMonitor {
    * without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
    */
   tags: string[];
+  /**
+   * Version of the Internet protocol that the check uses: one of `any`, `ipv4`, `ipv6`. `any` takes the first
+   * address that accepts, beginning with IPv6. Default `any`.
+   */
+  ipVersion: "any" | "ipv4" | "ipv6";
   /** Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result. */
   status: MonitorStatus;
   /**
@@ -445,6 +470,11 @@ export interface TcpMonitorInput {
    * without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
    */
   tags?: readonly string[] | undefined;
+  /**
+   * Version of the Internet protocol that the check uses: one of `any`, `ipv4`, `ipv6`. `any` takes the first
+   * address that accepts, beginning with IPv6. Default `any`.
+   */
+  ipVersion?: "any" | "ipv4" | "ipv6" | undefined;
 }
 
 /** A monitor that resolves a domain name. */

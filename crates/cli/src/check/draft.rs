@@ -24,6 +24,12 @@ pub(crate) struct HttpArgs {
     /// Do not follow redirects; check the redirect response itself
     #[arg(long)]
     no_follow: bool,
+    /// Version of the Internet protocol: any, ipv4 or ipv6
+    #[arg(long, value_name = "VERSION")]
+    ip_version: Option<String>,
+    /// Days before the expiry of a certificate from which the check is degraded
+    #[arg(long, value_name = "DAYS")]
+    certificate_warn_days: Option<i32>,
     /// Assertion on the status, such as 'eq 200'; repeatable
     #[arg(long = "expect-status", value_name = "COMPARATOR CODE")]
     status: Vec<String>,
@@ -40,6 +46,9 @@ pub(crate) struct HttpArgs {
 pub(crate) struct TcpArgs {
     /// Address to connect to, such as example.com:443
     pub(super) uri: String,
+    /// Version of the Internet protocol: any, ipv4 or ipv6
+    #[arg(long, value_name = "VERSION")]
+    ip_version: Option<String>,
 }
 
 /// Flags of a DNS check.
@@ -59,6 +68,8 @@ impl HttpArgs {
             method: Some(self.method),
             body: self.body,
             follow_redirects: Some(!self.no_follow),
+            ip_version: self.ip_version,
+            certificate_warn_days: self.certificate_warn_days,
             headers: rows("header", &self.headers, rows::header)?,
             status_code_assertions: rows("expect-status", &self.status, rows::status)?,
             body_assertions: self.body_text.iter().map(|text| rows::body(text)).collect(),
@@ -70,7 +81,10 @@ impl HttpArgs {
 
 impl TcpArgs {
     pub(super) fn draft(self) -> MonitorDraft {
-        MonitorDraft::new(CheckDraft::Tcp(TcpDraft { uri: Some(self.uri) }))
+        MonitorDraft::new(CheckDraft::Tcp(TcpDraft {
+            uri: Some(self.uri),
+            ip_version: self.ip_version,
+        }))
     }
 }
 

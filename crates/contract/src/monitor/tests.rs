@@ -44,7 +44,7 @@ fn http() -> Check {
 }
 
 fn tcp() -> Check {
-    Check::Tcp(TcpCheck { uri: "[::1]:5432".to_owned() })
+    Check::Tcp(TcpCheck::new("[::1]:5432"))
 }
 
 fn dns() -> Check {

@@ -11,7 +11,7 @@ use super::{Attempt, CheckPlan, Observation, PlannedCheck, dns, http, tcp};
 pub enum Outcome {
     /// All assertions passed.
     Success,
-    /// All assertions passed, but the check took longer than its limit.
+    /// All assertions passed, but the check took longer than its limit, or a certificate expires soon.
     Degraded,
     /// An assertion or the exchange itself failed.
     Failure,
@@ -47,8 +47,8 @@ pub struct Assessment {
     pub lacks_memory: bool,
 }
 
-/// Assesses an attempt of a plan. Only a success can be degraded: its latency, which covers the
-/// whole exchange, must be above the limit.
+/// Assesses an attempt of a plan. Only a success can be degraded: by its latency, which covers the
+/// whole exchange, or by what its kind warns of.
 pub fn assess(plan: &CheckPlan, attempt: &Attempt) -> Assessment {
     if let Some(failure) = &attempt.failure {
         return Assessment {
@@ -59,7 +59,9 @@ pub fn assess(plan: &CheckPlan, attempt: &Attempt) -> Assessment {
         };
     }
     let found = match (&plan.check, &attempt.observation) {
-        (PlannedCheck::Http(plan), Observation::Http(seen)) => http::assess(plan, seen),
+        (PlannedCheck::Http(plan), Observation::Http(seen)) => {
+            http::assess(plan, seen, attempt.started_at)
+        }
         (PlannedCheck::Tcp(plan), Observation::Tcp(seen)) => tcp::assess(plan, seen),
         (PlannedCheck::Dns(plan), Observation::Dns(seen)) => dns::assess(plan, seen),
         (PlannedCheck::Http(_) | PlannedCheck::Tcp(_) | PlannedCheck::Dns(_), _) => Findings {
@@ -69,15 +71,16 @@ pub fn assess(plan: &CheckPlan, attempt: &Attempt) -> Assessment {
     };
     let latency = Duration::from_micros(u64::from(attempt.latency_us));
     let slow = plan.degraded_above.filter(|limit| latency > *limit);
-    let (outcome, reasons) = match (found.reasons.is_empty(), slow) {
+    let mut warnings = found.warnings;
+    if let Some(limit) = slow {
+        // Rounded up, so that the text never shows a value within the limit.
+        let took = attempt.latency_us.div_ceil(1_000);
+        warnings.insert(0, format!("took {took} ms, more than {} ms", limit.as_millis()));
+    }
+    let (outcome, reasons) = match (found.reasons.is_empty(), warnings.is_empty()) {
         (false, _) => (Outcome::Failure, found.reasons),
-        (true, Some(limit)) => {
-            // Rounded up, so that the text never shows a value within the limit.
-            let took = attempt.latency_us.div_ceil(1_000);
-            let why = format!("took {took} ms, more than {} ms", limit.as_millis());
-            (Outcome::Degraded, vec![why])
-        }
-        (true, None) => (Outcome::Success, Vec::new()),
+        (true, false) => (Outcome::Degraded, warnings),
+        (true, true) => (Outcome::Success, Vec::new()),
     };
     let lacks_memory = found.lacks_memory;
     Assessment { outcome, reasons, assertions: found.assertions, lacks_memory }

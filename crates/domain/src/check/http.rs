@@ -8,7 +8,10 @@ mod redirect;
 mod request;
 mod search;
 
+use std::time::Duration;
+
 use bytes::Bytes;
+use rules::IpVersion;
 use rules::monitor::{HeaderAssertion, StatusCodeAssertion, TextAssertion};
 
 pub(super) use assess::assess;
@@ -36,6 +39,9 @@ pub struct HttpPlan {
     /// Type of the body if no `Content-Type` is configured; `None` without a body.
     pub body_type: Option<BodyType>,
     pub follow_redirects: bool,
+    pub ip_version: IpVersion,
+    /// Time before the expiry of a certificate from which a success is degraded; `None` for never.
+    pub certificate_warning: Option<Duration>,
     /// Decoded bytes of the final body to keep, for evidence and for comparisons with the whole
     /// body.
     pub body_kept: usize,

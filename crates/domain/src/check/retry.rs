@@ -56,7 +56,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
     fn job(retry: u8, next_slot: Timestamp, trigger: Trigger) -> Job {
-        let check = TcpPlan::new(&TcpCheck { uri: "example.com:80".to_owned() }).unwrap();
+        let check = TcpPlan::new(&TcpCheck::new("example.com:80")).unwrap();
         let plan = CheckPlan {
             monitor: MonitorId::from_bits(1),
             workspace: rules::WorkspaceId::from_bits(1),

@@ -1,7 +1,7 @@
 //! TCP checks: connect to `host:port` (design §5, "TCP"). A successful connection is enough.
 
 use rules::monitor::TcpCheck;
-use rules::{Host, HostPort};
+use rules::{Host, HostPort, IpVersion};
 
 use super::TcpObservation;
 use super::findings::Findings;
@@ -13,6 +13,7 @@ pub struct TcpPlan {
     pub host: String,
     /// 1 to 65535.
     pub port: u16,
+    pub ip_version: IpVersion,
 }
 
 impl TcpPlan {
@@ -24,7 +25,7 @@ impl TcpPlan {
             Host::Name(name) => name.to_string(),
             Host::Address(address) => address.to_string(),
         };
-        Ok(Self { host, port })
+        Ok(Self { host, port, ip_version: check.ip_version })
     }
 }
 
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     fn plan(uri: &str) -> Result<String, String> {
-        let plan = TcpPlan::new(&TcpCheck { uri: uri.to_owned() })?;
+        let plan = TcpPlan::new(&TcpCheck::new(uri))?;
         Ok(format!("{} {}", plan.host, plan.port))
     }
 

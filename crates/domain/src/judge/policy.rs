@@ -95,7 +95,7 @@ mod tests {
             ..MonitorSettings::new(
                 "database",
                 Periodicity::ThirtySeconds,
-                Check::Tcp(TcpCheck { uri: "localhost:5432".to_owned() }),
+                Check::Tcp(TcpCheck::new("localhost:5432")),
             )
         }
     }

@@ -50,7 +50,10 @@ pub(super) fn import(object: Object, groups: &HashMap<String, String>, assembly:
         }
         "tcp" => {
             let port = record.text("port").unwrap_or_default();
-            CheckDraft::Tcp(TcpDraft { uri: Some(convert::host_port(&url, port)) })
+            CheckDraft::Tcp(TcpDraft {
+                uri: Some(convert::host_port(&url, port)),
+                ..TcpDraft::default()
+            })
         }
         other => {
             let remedy = match other {

@@ -102,7 +102,7 @@ fn check(record: &mut Record, record_type: &mut String, entry: &mut Entry) -> Op
         }
         "tcp" => {
             let uri = url.strip_prefix("tcp://").map(|rest| rest.trim_end_matches('/').to_owned());
-            Some(CheckDraft::Tcp(TcpDraft { uri }))
+            Some(CheckDraft::Tcp(TcpDraft { uri, ..TcpDraft::default() }))
         }
         _ => {
             let remedy = match scheme.as_str() {

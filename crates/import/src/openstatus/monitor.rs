@@ -35,7 +35,7 @@ pub(super) fn import(kind: Kind, mut record: Record, assembly: &mut Assembly) {
     let mut entry = Entry::new(ObjectKind::Monitor, &name);
     let check = match kind {
         Kind::Http => CheckDraft::Http(http(&mut record, &mut entry)),
-        Kind::Tcp => CheckDraft::Tcp(TcpDraft { uri: record.text("uri") }),
+        Kind::Tcp => CheckDraft::Tcp(TcpDraft { uri: record.text("uri"), ..TcpDraft::default() }),
         Kind::Dns => CheckDraft::Dns(DnsDraft {
             uri: record.text("uri"),
             record_assertions: records(&mut record, &mut entry),

@@ -59,7 +59,9 @@ pub(super) fn import(mut record: Record, links: &mut Links, assembly: &mut Assem
     let kind = record.integer("type").unwrap_or(0);
     let check = match kind {
         1 | 2 => CheckDraft::Http(http(&mut record, kind, url, &mut entry)),
-        4 => CheckDraft::Tcp(TcpDraft { uri: Some(port(&mut record, &url)) }),
+        4 => {
+            CheckDraft::Tcp(TcpDraft { uri: Some(port(&mut record, &url)), ..TcpDraft::default() })
+        }
         other => {
             let (what, remedy) = match other {
                 3 => ("ping", "check a port of the host with a TCP monitor"),

@@ -15,7 +15,7 @@ use ::http::{HeaderMap, StatusCode, Version};
 use domain::check::http::{HttpPlan, Redirect, Request, redirect};
 use domain::check::{Failure, Hop, HttpObservation, Phases};
 use hyper::body::Incoming;
-use rules::WorkspaceId;
+use rules::{IpVersion, WorkspaceId};
 use tokio::time::Instant;
 use url::Host;
 
@@ -26,6 +26,7 @@ use super::Network;
 use crate::connect::{connect, permitted};
 use crate::memory::Reservation;
 use crate::progress::{Stage, micros, micros_since};
+use crate::resolve::of_version;
 use crate::stream::{FirstByte, Stream, TimedStream};
 
 /// Progress of an HTTP check.
@@ -103,7 +104,7 @@ pub(crate) async fn exchange(
         progress.begin(&request);
         let HttpProgress { stage, hops, .. } = progress;
         let hop = hops.last_mut().expect("a hop was just started");
-        let wire = open(network, &request, hop, stage).await?;
+        let wire = open(network, (&request, plan.ip_version), hop, stage).await?;
         let limit = network.large_header_hosts.limit(&request.url);
         let response = match send_request(wire, &request, limit, hop, stage).await {
             Ok(response) => response,
@@ -131,7 +132,7 @@ pub(crate) async fn exchange(
 /// Resolves the name, connects, and starts TLS if the URL requires it.
 async fn open(
     network: &Network,
-    request: &Request,
+    (request, ip_version): (&Request, IpVersion),
     hop: &mut Hop,
     stage: &mut Stage,
 ) -> Result<(TimedStream, Version), Failure> {
@@ -139,11 +140,11 @@ async fn open(
     let name = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default().unwrap_or(80);
     let addresses = match url.host() {
-        Some(Host::Ipv4(literal)) => vec![literal.into()],
-        Some(Host::Ipv6(literal)) => vec![literal.into()],
+        Some(Host::Ipv4(literal)) => of_version(vec![literal.into()], ip_version, name)?,
+        Some(Host::Ipv6(literal)) => of_version(vec![literal.into()], ip_version, name)?,
         Some(Host::Domain(name)) => {
             let start = Instant::now();
-            let addresses = network.resolver.addresses(name).await?;
+            let addresses = network.resolver.addresses(name, ip_version).await?;
             hop.phases.dns_us = Some(micros_since(start));
             addresses
         }

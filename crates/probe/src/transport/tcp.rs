@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::Network;
 use crate::connect::{connect, permitted};
 use crate::progress::{Stage, micros_since};
+use crate::resolve::of_version;
 
 /// Progress of a TCP check.
 pub(crate) struct TcpProgress {
@@ -38,10 +39,10 @@ pub(crate) async fn exchange(
 ) -> Result<(), Failure> {
     let TcpProgress { stage, observation: seen } = progress;
     let addresses = if let Ok(literal) = plan.host.parse::<IpAddr>() {
-        vec![literal]
+        of_version(vec![literal], plan.ip_version, &plan.host)?
     } else {
         let start = Instant::now();
-        let addresses = network.resolver.addresses(&plan.host).await?;
+        let addresses = network.resolver.addresses(&plan.host, plan.ip_version).await?;
         seen.phases.dns_us = Some(micros_since(start));
         addresses
     };

@@ -40,7 +40,7 @@ pub(crate) fn get(url: impl Into<String>) -> Checking {
 
 /// Creates a TCP check of `host:port`.
 pub(crate) fn connect(uri: impl Into<String>) -> Checking {
-    checking(Check::Tcp(TcpCheck { uri: uri.into() }))
+    checking(Check::Tcp(TcpCheck::new(uri)))
 }
 
 /// Creates a DNS check of `name`.
@@ -62,6 +62,13 @@ impl Checking {
     pub(crate) fn http(mut self, change: impl FnOnce(&mut HttpCheck)) -> Self {
         if let Check::Http(http) = &mut self.check {
             change(http);
+        }
+        self
+    }
+
+    pub(crate) fn tcp(mut self, change: impl FnOnce(&mut TcpCheck)) -> Self {
+        if let Check::Tcp(tcp) = &mut self.check {
+            change(tcp);
         }
         self
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::check::{FailureKind, Outcome};
-use rules::{Method, RecordKind};
+use rules::{IpVersion, Method, RecordKind};
 use testkit::target::{Code, DnsReply, DnsTarget, HttpTarget, ScriptedResponse, TcpTarget};
 
 use crate::checking::{get, portless};
@@ -321,4 +321,36 @@ async fn localhost_needs_no_nameserver() {
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::ok(""));
     get(target.url_as("localhost", "/")).run().await.assert_success();
+}
+
+#[tokio::test]
+async fn only_addresses_of_the_version_are_used() {
+    let target = HttpTarget::start().await;
+    target.on("/", ScriptedResponse::ok(""));
+    let dns = DnsTarget::start().await;
+    dns.address_of("api.test", "127.0.0.1").address_of("old.test", "127.0.0.1");
+    dns.record("api.test", RecordKind::Aaaa, "::1");
+    let check = |name: &str, version| {
+        get(target.url_as(name, "/")).asking(&dns).http(|http| http.ip_version = version)
+    };
+    let outcome = check("api.test", IpVersion::V4).run().await;
+    outcome.assert_success();
+    assert_eq!(outcome.http().hops[0].address, Some(target.address()));
+    // The server listens at the other address only.
+    let outcome = check("api.test", IpVersion::V6).run().await;
+    assert_eq!(outcome.failure_kind(), FailureKind::ConnectionRefused);
+    let outcome = check("old.test", IpVersion::V6).run().await;
+    assert_eq!(outcome.failure_kind(), FailureKind::NameUnresolved);
+    let why = "`old.test` has no IPv6 address, and the monitor uses no other";
+    assert_eq!(outcome.failure().detail, why);
+}
+
+#[tokio::test]
+async fn address_of_the_other_version_fails() {
+    let target = HttpTarget::start().await;
+    let outcome = get(target.url("/")).http(|http| http.ip_version = IpVersion::V6).run().await;
+    assert_eq!(outcome.failure_kind(), FailureKind::NameUnresolved);
+    let why = "`127.0.0.1` has no IPv6 address, and the monitor uses no other";
+    assert_eq!(outcome.failure().detail, why);
+    assert_eq!(target.hits(), 0);
 }

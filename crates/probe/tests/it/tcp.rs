@@ -1,6 +1,7 @@
 //! TCP checks.
 
 use domain::check::{FailureKind, Outcome};
+use rules::IpVersion;
 use testkit::target::{DnsTarget, TcpTarget};
 
 use crate::checking::connect;
@@ -45,4 +46,18 @@ async fn unanswered_connection_times_out() {
     let detail = format!("timed out after 200 ms while connecting to {address}");
     assert_eq!(outcome.failure().detail, detail);
     assert_eq!(outcome.tcp().phases.connect_us, None);
+}
+
+#[tokio::test]
+async fn only_addresses_of_the_version_are_connected() {
+    let target = TcpTarget::accepting().await;
+    let dns = DnsTarget::start().await;
+    dns.address_of("db.test", "127.0.0.1");
+    let check = |version| {
+        let uri = format!("db.test:{}", target.address().port());
+        connect(uri).asking(&dns).tcp(|tcp| tcp.ip_version = version)
+    };
+    check(IpVersion::V4).run().await.assert_success();
+    let outcome = check(IpVersion::V6).run().await;
+    assert_eq!(outcome.failure_kind(), FailureKind::NameUnresolved);
 }

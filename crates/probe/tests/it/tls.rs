@@ -1,6 +1,6 @@
 //! HTTPS: certificates, and the protocol inside.
 
-use domain::check::{Certificate, FailureKind};
+use domain::check::{Certificate, FailureKind, Outcome};
 use rules::Method;
 use testkit::target::{
     Authority, DnsTarget, HttpTarget, Identity, Protocol, Received, ScriptedResponse, Validity,
@@ -181,4 +181,24 @@ fn invalid_roots_are_rejected() {
     no certificate found; give PEM with `BEGIN CERTIFICATE`
     certificate number 1 is not a usable authority: invalid peer certificate: BadEncoding
     ");
+}
+
+#[tokio::test]
+async fn certificate_that_expires_soon_is_degraded() {
+    let authority = Authority::new("Test CA");
+    let soon = Validity::Days(9);
+    let target =
+        HttpTarget::start_tls(authority.issue(&["127.0.0.1"], soon), Protocol::Http1).await;
+    target.on("/", ScriptedResponse::ok(""));
+    let check = |days| {
+        get(target.url("/"))
+            .trusting(&authority.pem())
+            .http(|http| http.certificate_warn_days = days)
+    };
+    check(0).run().await.assert_success();
+    check(5).run().await.assert_success();
+    let outcome = check(14).run().await;
+    assert_eq!(outcome.outcome(), Outcome::Degraded);
+    let why = "the certificate of `127.0.0.1` expires in 8 days, sooner than 14 days";
+    assert_eq!(outcome.reasons(), [why]);
 }

@@ -576,6 +576,19 @@ pub struct HttpMonitor {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub follow_redirects: ::core::option::Option<bool>,
+    #[serde(
+        rename = "ipVersion",
+        alias = "ip_version",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub ip_version: ::core::option::Option<::buffa::alloc::string::String>,
+    #[serde(
+        rename = "certificateWarnDays",
+        alias = "certificate_warn_days",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub certificate_warn_days: ::core::option::Option<i32>,
     #[serde(rename = "active", skip_serializing_if = "::core::option::Option::is_none")]
     pub active: ::core::option::Option<bool>,
     #[serde(rename = "public", skip_serializing_if = "::core::option::Option::is_none")]
@@ -670,6 +683,8 @@ impl ::core::fmt::Debug for HttpMonitor {
             .field("degraded_at", &self.degraded_at)
             .field("retry", &self.retry)
             .field("follow_redirects", &self.follow_redirects)
+            .field("ip_version", &self.ip_version)
+            .field("certificate_warn_days", &self.certificate_warn_days)
             .field("active", &self.active)
             .field("public", &self.public)
             .field("description", &self.description)
@@ -777,6 +792,12 @@ impl ::buffa::Message for HttpMonitor {
         }
         for v in &self.tags {
             size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.ip_version {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(v) = self.certificate_warn_days {
+            size += 2u64 + ::buffa::types::int32_encoded_len(v) as u64;
         }
         if let Some(ref v) = self.status {
             size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
@@ -891,6 +912,12 @@ impl ::buffa::Message for HttpMonitor {
         }
         for v in &self.tags {
             ::buffa::types::put_string_field(19u32, v, buf);
+        }
+        if let Some(ref v) = self.ip_version {
+            ::buffa::types::put_string_field(20u32, v, buf);
+        }
+        if let Some(v) = self.certificate_warn_days {
+            ::buffa::types::put_int32_field(21u32, v, buf);
         }
         if let Some(ref v) = self.status {
             ::buffa::types::put_string_field(30u32, v, buf);
@@ -1130,6 +1157,27 @@ impl ::buffa::Message for HttpMonitor {
                 )?;
                 self.tags.push(__elem);
             }
+            20u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .ip_version
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            21u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.certificate_warn_days = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
             30u32 => {
                 ::buffa::encoding::check_wire_type(
                     tag,
@@ -1220,6 +1268,8 @@ impl ::buffa::Message for HttpMonitor {
         self.body_assertions.clear();
         self.header_assertions.clear();
         self.tags.clear();
+        self.ip_version = ::core::option::Option::None;
+        self.certificate_warn_days = ::core::option::Option::None;
         self.status = ::core::option::Option::None;
         self.effective_degraded_at = ::core::option::Option::None;
         self.resolved_regions.clear();
@@ -1262,6 +1312,12 @@ pub struct TcpMonitor {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub retry: ::core::option::Option<i32>,
+    #[serde(
+        rename = "ipVersion",
+        alias = "ip_version",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub ip_version: ::core::option::Option<::buffa::alloc::string::String>,
     #[serde(rename = "active", skip_serializing_if = "::core::option::Option::is_none")]
     pub active: ::core::option::Option<bool>,
     #[serde(rename = "public", skip_serializing_if = "::core::option::Option::is_none")]
@@ -1330,6 +1386,7 @@ impl ::core::fmt::Debug for TcpMonitor {
             .field("timeout", &self.timeout)
             .field("degraded_at", &self.degraded_at)
             .field("retry", &self.retry)
+            .field("ip_version", &self.ip_version)
             .field("active", &self.active)
             .field("public", &self.public)
             .field("description", &self.description)
@@ -1391,6 +1448,9 @@ impl ::buffa::Message for TcpMonitor {
             size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
         }
         for v in &self.tags {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.ip_version {
             size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
         }
         if let Some(ref v) = self.status {
@@ -1465,6 +1525,9 @@ impl ::buffa::Message for TcpMonitor {
         }
         for v in &self.tags {
             ::buffa::types::put_string_field(12u32, v, buf);
+        }
+        if let Some(ref v) = self.ip_version {
+            ::buffa::types::put_string_field(13u32, v, buf);
         }
         if let Some(ref v) = self.status {
             ::buffa::types::put_string_field(30u32, v, buf);
@@ -1627,6 +1690,18 @@ impl ::buffa::Message for TcpMonitor {
                 )?;
                 self.tags.push(__elem);
             }
+            13u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .ip_version
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             30u32 => {
                 ::buffa::encoding::check_wire_type(
                     tag,
@@ -1710,6 +1785,7 @@ impl ::buffa::Message for TcpMonitor {
         self.description = ::core::option::Option::None;
         self.regions.clear();
         self.tags.clear();
+        self.ip_version = ::core::option::Option::None;
         self.status = ::core::option::Option::None;
         self.effective_degraded_at = ::core::option::Option::None;
         self.resolved_regions.clear();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::blocks::{Header, HeaderAssertion, RecordAssertion, StatusCodeAssertion, TextAssertion};
 use crate::argument::{FieldValue, Settings, draft_of};
 use crate::mask::replace;
-use crate::{Method, MonitorKind, Validator, tables};
+use crate::{IpVersion, Method, MonitorKind, Validator, tables};
 
 /// Declares [`Check`] and [`CheckDraft`], and the settings of each kind with their draft.
 macro_rules! checks {
@@ -110,6 +110,16 @@ impl HttpCheck {
         let mut validator = Validator::new(&tables::HTTP_MONITOR);
         let check = Self::read(&mut validator, draft);
         Self { url: url.into(), ..check.expect("only `url` has no default") }
+    }
+}
+
+impl TcpCheck {
+    /// Creates a check of this target with the defaults of the table. The target is not validated.
+    pub fn new(uri: impl Into<String>) -> Self {
+        let draft = TcpDraft { uri: Some("localhost:1".to_owned()), ..TcpDraft::default() };
+        let mut validator = Validator::new(&tables::TCP_MONITOR);
+        let check = Self::read(&mut validator, draft);
+        Self { uri: uri.into(), ..check.expect("only `uri` has no default") }
     }
 }
 

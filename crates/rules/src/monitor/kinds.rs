@@ -20,6 +20,9 @@ macro_rules! check_kinds {
                 /// Request body; sent for `POST`, `PUT` and `PATCH`.
                 body: String,
                 follow_redirects: bool,
+                ip_version: IpVersion,
+                /// Days before the expiry of a certificate; 0 for never.
+                certificate_warn_days: u16,
                 /// Request headers, in order.
                 headers: Vec<Header>,
                 status_code_assertions: Vec<StatusCodeAssertion>,
@@ -33,6 +36,7 @@ macro_rules! check_kinds {
             TcpCheck TcpDraft TcpMonitor {
                 /// `host:port` as written.
                 uri: String,
+                ip_version: IpVersion,
             }
 
             /// A DNS lookup.

@@ -11,6 +11,8 @@ pub(super) const HEADER_NAME_CHARS_MAX: u32 = 256;
 pub(super) const HEADER_VALUE_CHARS_MAX: u32 = 8_192;
 /// Maximum length of a request body, in characters (ours): a check is not an upload.
 const BODY_CHARS_MAX: u32 = 65_536;
+/// Maximum of days before the expiry of a certificate (ours): a little less than the longest validity.
+const CERTIFICATE_WARN_DAYS_MAX: i32 = 397;
 
 /// An HTTP monitor (§2.1).
 pub static HTTP_MONITOR: Resource = Resource {
@@ -45,6 +47,14 @@ pub static HTTP_MONITOR: Resource = Resource {
             Shape::Bool,
             Value::Bool(true),
             "Whether redirects are followed, up to 10 of them.",
+        ),
+        monitor::IP_VERSION,
+        Field::default(
+            "certificate_warn_days",
+            Shape::Integer { min: 0, max: CERTIFICATE_WARN_DAYS_MAX },
+            Value::Integer(0),
+            "Days before the expiry of a certificate from which the monitor is degraded, 0 to 397; 0 means never. \
+             An expired certificate is a failure in any case.",
         ),
         monitor::ACTIVE,
         monitor::PUBLIC,

@@ -2,7 +2,7 @@
 
 use super::revision;
 use crate::field::{Field, Presence, Redaction, Shape, Value};
-use crate::{MonitorId, MonitorStatus, Periodicity, Region};
+use crate::{IpVersion, MonitorId, MonitorStatus, Periodicity, Region};
 
 /// Maximum timeout of one attempt, and the meaning of 0, in milliseconds (§8.1).
 pub const TIMEOUT_MS_MAX: u32 = 120_000;
@@ -53,6 +53,13 @@ pub(super) const RETRY: Field = Field::default(
     Shape::Integer { min: 0, max: RETRY_MAX as i32 },
     Value::Integer(3),
     "Retries after a failed attempt, 0 to 10, before a check counts as failed.",
+);
+
+pub(super) const IP_VERSION: Field = Field::default(
+    "ip_version",
+    Shape::OneOf(IpVersion::WORDS),
+    Value::Text("any"),
+    "Version of the Internet protocol that the check uses: any, ipv4 or ipv6.",
 );
 
 pub(super) const ACTIVE: Field = Field::default(

@@ -19,6 +19,7 @@ pub static TCP_MONITOR: Resource = Resource {
         monitor::TIMEOUT,
         monitor::DEGRADED_AT,
         monitor::RETRY,
+        monitor::IP_VERSION,
         monitor::ACTIVE,
         monitor::PUBLIC,
         monitor::DESCRIPTION,

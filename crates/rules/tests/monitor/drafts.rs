@@ -19,7 +19,10 @@ pub(crate) fn http(change: impl FnOnce(&mut MonitorDraft, &mut HttpDraft)) -> Mo
 }
 
 pub(crate) fn tcp(uri: &str) -> MonitorDraft {
-    MonitorDraft { check: CheckDraft::Tcp(TcpDraft { uri: text(uri) }), ..named() }
+    MonitorDraft {
+        check: CheckDraft::Tcp(TcpDraft { uri: text(uri), ..TcpDraft::default() }),
+        ..named()
+    }
 }
 
 pub(crate) fn dns(uri: &str, record_assertions: Vec<RecordAssertionDraft>) -> MonitorDraft {

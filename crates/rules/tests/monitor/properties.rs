@@ -7,8 +7,8 @@ use aloft_rules::monitor::{
     RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
 };
 use aloft_rules::{
-    DomainName, HostPort, Method, NumberComparator, Periodicity, RecordComparator, RecordKind,
-    Region, Tag, TextComparator,
+    DomainName, HostPort, IpVersion, Method, NumberComparator, Periodicity, RecordComparator,
+    RecordKind, Region, Tag, TextComparator,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::option;
@@ -65,15 +65,19 @@ fn an_http_check() -> impl Strategy<Value = Check> {
         .prop_map(|(key, target, comparator)| HeaderAssertion { key, target, comparator });
     (
         (url(), select(Method::ALL), any_text(), any::<bool>()),
+        (select(IpVersion::ALL), 0..=397_u16),
         (vec(header, 0..=20), vec(status, 0..=10), vec(body, 0..=10), vec(of_header, 0..=10)),
     )
-        .prop_map(|((url, method, body, follow_redirects), blocks)| {
+        .prop_map(|((url, method, body, follow_redirects), tls, blocks)| {
+            let (ip_version, certificate_warn_days) = tls;
             let (headers, status_code_assertions, body_assertions, header_assertions) = blocks;
             Check::Http(HttpCheck {
                 url,
                 method,
                 body,
                 follow_redirects,
+                ip_version,
+                certificate_warn_days,
                 headers,
                 status_code_assertions,
                 body_assertions,
@@ -97,7 +101,8 @@ fn a_record_assertion() -> impl Strategy<Value = RecordAssertion> {
 fn a_check() -> impl Strategy<Value = Check> {
     prop_oneof![
         an_http_check(),
-        host_port().prop_map(|uri| Check::Tcp(TcpCheck { uri })),
+        (host_port(), select(IpVersion::ALL))
+            .prop_map(|(uri, ip_version)| Check::Tcp(TcpCheck { uri, ip_version })),
         (domain(), vec(a_record_assertion(), 0..=10))
             .prop_map(|(uri, record_assertions)| Check::Dns(DnsCheck { uri, record_assertions })),
     ]

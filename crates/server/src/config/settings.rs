@@ -261,7 +261,7 @@ fn connectivity_check_hosts(value: &Value) -> Result<Vec<TcpCheck>, ConfigError>
     let invalid =
         |why| ConfigError::Invalid { name: value.setting.name, why, origin: value.origin.clone() };
     let check = |uri: &str| match HostPort::parse(uri) {
-        Ok(_) => Ok(TcpCheck { uri: uri.to_owned() }),
+        Ok(_) => Ok(TcpCheck::new(uri)),
         Err(why) => Err(invalid(format!("{}, not `{uri}`", why.0))),
     };
     let checks = items(&value.text).map(check).collect::<Result<Vec<_>, _>>()?;

@@ -205,7 +205,7 @@ pub(super) mod tests {
             ..MonitorSettings::new(
                 "database",
                 Periodicity::ThirtySeconds,
-                Check::Tcp(TcpCheck { uri: "127.0.0.1:1".to_owned() }),
+                Check::Tcp(TcpCheck::new("127.0.0.1:1")),
             )
         };
         let (id, workspace) = (MonitorId::from_bits(monitor), WorkspaceId::from_bits(1));

@@ -253,7 +253,7 @@ mod tests {
             ..MonitorSettings::new(
                 "database",
                 Periodicity::OneHour,
-                Check::Tcp(TcpCheck { uri: "localhost:5432".to_owned() }),
+                Check::Tcp(TcpCheck::new("localhost:5432")),
             )
         };
         let (id, workspace) = (MonitorId::from_bits(1), WorkspaceId::from_bits(1));

@@ -228,7 +228,7 @@ pub(crate) fn settings() -> MonitorSettings {
         ..MonitorSettings::new(
             "API",
             Periodicity::ThirtySeconds,
-            Check::Tcp(TcpCheck { uri: "example.com:443".to_owned() }),
+            Check::Tcp(TcpCheck::new("example.com:443")),
         )
     }
 }

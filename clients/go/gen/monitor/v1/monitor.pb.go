@@ -363,6 +363,12 @@ type HttpMonitor struct {
 	Retry *int32 `protobuf:"varint,9,opt,name=retry,proto3,oneof" json:"retry,omitempty"`
 	// Whether to follow up to 10 redirects. Default true.
 	FollowRedirects *bool `protobuf:"varint,10,opt,name=follow_redirects,json=followRedirects,proto3,oneof" json:"follow_redirects,omitempty"`
+	// Version of the Internet protocol that the check uses: one of `any`, `ipv4`, `ipv6`. `any` takes the first
+	// address that accepts, beginning with IPv6. Default `any`.
+	IpVersion *string `protobuf:"bytes,20,opt,name=ip_version,json=ipVersion,proto3,oneof" json:"ip_version,omitempty"`
+	// Days before the expiry of a certificate from which the monitor is degraded: 0 to 397. 0 means never. The
+	// certificates of all hops count. Default 0.
+	CertificateWarnDays *int32 `protobuf:"varint,21,opt,name=certificate_warn_days,json=certificateWarnDays,proto3,oneof" json:"certificate_warn_days,omitempty"`
 	// Whether the monitor runs. Default false.
 	Active *bool `protobuf:"varint,11,opt,name=active,proto3,oneof" json:"active,omitempty"`
 	// Whether status pages show its response times. Default false. In either case, a page with the monitor as a
@@ -501,6 +507,20 @@ func (x *HttpMonitor) GetFollowRedirects() bool {
 	return false
 }
 
+func (x *HttpMonitor) GetIpVersion() string {
+	if x != nil && x.IpVersion != nil {
+		return *x.IpVersion
+	}
+	return ""
+}
+
+func (x *HttpMonitor) GetCertificateWarnDays() int32 {
+	if x != nil && x.CertificateWarnDays != nil {
+		return *x.CertificateWarnDays
+	}
+	return 0
+}
+
 func (x *HttpMonitor) GetActive() bool {
 	if x != nil && x.Active != nil {
 		return *x.Active
@@ -625,6 +645,9 @@ type TcpMonitor struct {
 	DegradedAt *int32 `protobuf:"varint,6,opt,name=degraded_at,json=degradedAt,proto3,oneof" json:"degraded_at,omitempty"`
 	// Maximum number of retries of a failed attempt: 0 to 10. Default 3.
 	Retry *int32 `protobuf:"varint,7,opt,name=retry,proto3,oneof" json:"retry,omitempty"`
+	// Version of the Internet protocol that the check uses: one of `any`, `ipv4`, `ipv6`. `any` takes the first
+	// address that accepts, beginning with IPv6. Default `any`.
+	IpVersion *string `protobuf:"bytes,13,opt,name=ip_version,json=ipVersion,proto3,oneof" json:"ip_version,omitempty"`
 	// Whether the monitor runs. Default false.
 	Active *bool `protobuf:"varint,8,opt,name=active,proto3,oneof" json:"active,omitempty"`
 	// Whether status pages show its response times. Default false. In either case, a page with the monitor as a
@@ -732,6 +755,13 @@ func (x *TcpMonitor) GetRetry() int32 {
 		return *x.Retry
 	}
 	return 0
+}
+
+func (x *TcpMonitor) GetIpVersion() string {
+	if x != nil && x.IpVersion != nil {
+		return *x.IpVersion
+	}
+	return ""
 }
 
 func (x *TcpMonitor) GetActive() bool {
@@ -4433,7 +4463,8 @@ const file_monitor_v1_monitor_proto_rawDesc = "" +
 	"comparator\x88\x01\x01B\t\n" +
 	"\a_recordB\t\n" +
 	"\a_targetB\r\n" +
-	"\v_comparator\"\xd2\t\n" +
+	"\v_comparator\"\xd8\n" +
+	"\n" +
 	"\vHttpMonitor\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\tH\x00R\x02id\x88\x01\x01\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x01R\x04name\x88\x01\x01\x12\x1a\n" +
@@ -4446,25 +4477,28 @@ const file_monitor_v1_monitor_proto_rawDesc = "" +
 	"degradedAt\x88\x01\x01\x12\x19\n" +
 	"\x05retry\x18\t \x01(\x05H\bR\x05retry\x88\x01\x01\x12.\n" +
 	"\x10follow_redirects\x18\n" +
-	" \x01(\bH\tR\x0ffollowRedirects\x88\x01\x01\x12\x1b\n" +
-	"\x06active\x18\v \x01(\bH\n" +
-	"R\x06active\x88\x01\x01\x12\x1b\n" +
-	"\x06public\x18\f \x01(\bH\vR\x06public\x88\x01\x01\x12%\n" +
-	"\vdescription\x18\r \x01(\tH\fR\vdescription\x88\x01\x01\x12\x12\n" +
+	" \x01(\bH\tR\x0ffollowRedirects\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"ip_version\x18\x14 \x01(\tH\n" +
+	"R\tipVersion\x88\x01\x01\x127\n" +
+	"\x15certificate_warn_days\x18\x15 \x01(\x05H\vR\x13certificateWarnDays\x88\x01\x01\x12\x1b\n" +
+	"\x06active\x18\v \x01(\bH\fR\x06active\x88\x01\x01\x12\x1b\n" +
+	"\x06public\x18\f \x01(\bH\rR\x06public\x88\x01\x01\x12%\n" +
+	"\vdescription\x18\r \x01(\tH\x0eR\vdescription\x88\x01\x01\x12\x12\n" +
 	"\x04tags\x18\x13 \x03(\tR\x04tags\x12\x18\n" +
 	"\aregions\x18\x0e \x03(\tR\aregions\x12,\n" +
 	"\aheaders\x18\x0f \x03(\v2\x12.monitor.v1.HeaderR\aheaders\x12U\n" +
 	"\x16status_code_assertions\x18\x10 \x03(\v2\x1f.monitor.v1.StatusCodeAssertionR\x14statusCodeAssertions\x12B\n" +
 	"\x0fbody_assertions\x18\x11 \x03(\v2\x19.monitor.v1.BodyAssertionR\x0ebodyAssertions\x12H\n" +
 	"\x11header_assertions\x18\x12 \x03(\v2\x1b.monitor.v1.HeaderAssertionR\x10headerAssertions\x12\x1b\n" +
-	"\x06status\x18\x1e \x01(\tH\rR\x06status\x88\x01\x01\x127\n" +
-	"\x15effective_degraded_at\x18\x1f \x01(\x05H\x0eR\x13effectiveDegradedAt\x88\x01\x01\x12)\n" +
+	"\x06status\x18\x1e \x01(\tH\x0fR\x06status\x88\x01\x01\x127\n" +
+	"\x15effective_degraded_at\x18\x1f \x01(\x05H\x10R\x13effectiveDegradedAt\x88\x01\x01\x12)\n" +
 	"\x10resolved_regions\x18  \x03(\tR\x0fresolvedRegions\x129\n" +
 	"\n" +
 	"created_at\x18! \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x129\n" +
 	"\n" +
 	"updated_at\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1f\n" +
-	"\brevision\x18# \x01(\tH\x0fR\brevision\x88\x01\x01B\x05\n" +
+	"\brevision\x18# \x01(\tH\x11R\brevision\x88\x01\x01B\x05\n" +
 	"\x03_idB\a\n" +
 	"\x05_nameB\x06\n" +
 	"\x04_urlB\x0e\n" +
@@ -4475,13 +4509,15 @@ const file_monitor_v1_monitor_proto_rawDesc = "" +
 	"\b_timeoutB\x0e\n" +
 	"\f_degraded_atB\b\n" +
 	"\x06_retryB\x13\n" +
-	"\x11_follow_redirectsB\t\n" +
+	"\x11_follow_redirectsB\r\n" +
+	"\v_ip_versionB\x18\n" +
+	"\x16_certificate_warn_daysB\t\n" +
 	"\a_activeB\t\n" +
 	"\a_publicB\x0e\n" +
 	"\f_descriptionB\t\n" +
 	"\a_statusB\x18\n" +
 	"\x16_effective_degraded_atB\v\n" +
-	"\t_revision\"\xa5\x06\n" +
+	"\t_revision\"\xd8\x06\n" +
 	"\n" +
 	"TcpMonitor\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\tH\x00R\x02id\x88\x01\x01\x12\x17\n" +
@@ -4491,22 +4527,24 @@ const file_monitor_v1_monitor_proto_rawDesc = "" +
 	"\atimeout\x18\x05 \x01(\x05H\x04R\atimeout\x88\x01\x01\x12$\n" +
 	"\vdegraded_at\x18\x06 \x01(\x05H\x05R\n" +
 	"degradedAt\x88\x01\x01\x12\x19\n" +
-	"\x05retry\x18\a \x01(\x05H\x06R\x05retry\x88\x01\x01\x12\x1b\n" +
-	"\x06active\x18\b \x01(\bH\aR\x06active\x88\x01\x01\x12\x1b\n" +
-	"\x06public\x18\t \x01(\bH\bR\x06public\x88\x01\x01\x12%\n" +
+	"\x05retry\x18\a \x01(\x05H\x06R\x05retry\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"ip_version\x18\r \x01(\tH\aR\tipVersion\x88\x01\x01\x12\x1b\n" +
+	"\x06active\x18\b \x01(\bH\bR\x06active\x88\x01\x01\x12\x1b\n" +
+	"\x06public\x18\t \x01(\bH\tR\x06public\x88\x01\x01\x12%\n" +
 	"\vdescription\x18\n" +
-	" \x01(\tH\tR\vdescription\x88\x01\x01\x12\x12\n" +
+	" \x01(\tH\n" +
+	"R\vdescription\x88\x01\x01\x12\x12\n" +
 	"\x04tags\x18\f \x03(\tR\x04tags\x12\x18\n" +
 	"\aregions\x18\v \x03(\tR\aregions\x12\x1b\n" +
-	"\x06status\x18\x1e \x01(\tH\n" +
-	"R\x06status\x88\x01\x01\x127\n" +
-	"\x15effective_degraded_at\x18\x1f \x01(\x05H\vR\x13effectiveDegradedAt\x88\x01\x01\x12)\n" +
+	"\x06status\x18\x1e \x01(\tH\vR\x06status\x88\x01\x01\x127\n" +
+	"\x15effective_degraded_at\x18\x1f \x01(\x05H\fR\x13effectiveDegradedAt\x88\x01\x01\x12)\n" +
 	"\x10resolved_regions\x18  \x03(\tR\x0fresolvedRegions\x129\n" +
 	"\n" +
 	"created_at\x18! \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x129\n" +
 	"\n" +
 	"updated_at\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1f\n" +
-	"\brevision\x18# \x01(\tH\fR\brevision\x88\x01\x01B\x05\n" +
+	"\brevision\x18# \x01(\tH\rR\brevision\x88\x01\x01B\x05\n" +
 	"\x03_idB\a\n" +
 	"\x05_nameB\x06\n" +
 	"\x04_uriB\x0e\n" +
@@ -4514,7 +4552,8 @@ const file_monitor_v1_monitor_proto_rawDesc = "" +
 	"\n" +
 	"\b_timeoutB\x0e\n" +
 	"\f_degraded_atB\b\n" +
-	"\x06_retryB\t\n" +
+	"\x06_retryB\r\n" +
+	"\v_ip_versionB\t\n" +
 	"\a_activeB\t\n" +
 	"\a_publicB\x0e\n" +
 	"\f_descriptionB\t\n" +

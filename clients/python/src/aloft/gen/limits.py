@@ -86,6 +86,12 @@ class http_monitor:
         default: Final = 3
     class follow_redirects:
         default: Final = True
+    class ip_version:
+        default: Final = "any"
+    class certificate_warn_days:
+        min: Final = 0
+        max: Final = 397
+        default: Final = 0
     class active:
         default: Final = False
     class public:
@@ -145,6 +151,8 @@ class tcp_monitor:
         min: Final = 0
         max: Final = 10
         default: Final = 3
+    class ip_version:
+        default: Final = "any"
     class active:
         default: Final = False
     class public:

@@ -163,6 +163,14 @@ class HttpMonitor(Message):
         """Tags to find and group monitors by: up to 20, each of 1 to 64 characters in one line, without commas and
         without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
         """
+    ip_version: Literal["any", "ipv4", "ipv6"]
+    """Version of the Internet protocol that the check uses: one of `any`, `ipv4`, `ipv6`. `any` takes the first
+    address that accepts, beginning with IPv6. Default `any`.
+    """
+    certificate_warn_days: int
+    """Days before the expiry of a certificate from which the monitor is degraded: 0 to 397. 0 means never. The
+    certificates of all hops count. Default 0.
+    """
     status: words.MonitorStatus
     """Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result."""
     effective_degraded_at: int
@@ -202,6 +210,8 @@ class HttpMonitor(Message):
         body_assertions: Sequence[BodyAssertion] | None = ...,
         header_assertions: Sequence[HeaderAssertion] | None = ...,
         tags: Sequence[str] | None = ...,
+        ip_version: Literal["any", "ipv4", "ipv6"] | None = ...,
+        certificate_warn_days: int | None = ...,
         status: words.MonitorStatus | None = ...,
         effective_degraded_at: int | None = ...,
         resolved_regions: Sequence[words.Region] | None = ...,
@@ -209,8 +219,8 @@ class HttpMonitor(Message):
         updated_at: datetime | Timestamp | None = ...,
         revision: str | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: Literal["id", "name", "url", "periodicity", "method", "body", "timeout", "degraded_at", "retry", "follow_redirects", "active", "public", "description", "status", "effective_degraded_at", "created_at", "updated_at", "revision"]) -> bool: ...
-    def ClearField(self, field_name: Literal["id", "name", "url", "periodicity", "method", "body", "timeout", "degraded_at", "retry", "follow_redirects", "active", "public", "description", "regions", "headers", "status_code_assertions", "body_assertions", "header_assertions", "tags", "status", "effective_degraded_at", "resolved_regions", "created_at", "updated_at", "revision"]) -> None: ...
+    def HasField(self, field_name: Literal["id", "name", "url", "periodicity", "method", "body", "timeout", "degraded_at", "retry", "follow_redirects", "active", "public", "description", "ip_version", "certificate_warn_days", "status", "effective_degraded_at", "created_at", "updated_at", "revision"]) -> bool: ...
+    def ClearField(self, field_name: Literal["id", "name", "url", "periodicity", "method", "body", "timeout", "degraded_at", "retry", "follow_redirects", "active", "public", "description", "regions", "headers", "status_code_assertions", "body_assertions", "header_assertions", "tags", "ip_version", "certificate_warn_days", "status", "effective_degraded_at", "resolved_regions", "created_at", "updated_at", "revision"]) -> None: ...
 
 class TcpMonitor(Message):
     """A monitor that opens TCP connections."""
@@ -250,6 +260,10 @@ class TcpMonitor(Message):
         """Tags to find and group monitors by: up to 20, each of 1 to 64 characters in one line, without commas and
         without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
         """
+    ip_version: Literal["any", "ipv4", "ipv6"]
+    """Version of the Internet protocol that the check uses: one of `any`, `ipv4`, `ipv6`. `any` takes the first
+    address that accepts, beginning with IPv6. Default `any`.
+    """
     status: words.MonitorStatus
     """Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result."""
     effective_degraded_at: int
@@ -282,6 +296,7 @@ class TcpMonitor(Message):
         description: str | None = ...,
         regions: Sequence[words.Region] | None = ...,
         tags: Sequence[str] | None = ...,
+        ip_version: Literal["any", "ipv4", "ipv6"] | None = ...,
         status: words.MonitorStatus | None = ...,
         effective_degraded_at: int | None = ...,
         resolved_regions: Sequence[words.Region] | None = ...,
@@ -289,8 +304,8 @@ class TcpMonitor(Message):
         updated_at: datetime | Timestamp | None = ...,
         revision: str | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: Literal["id", "name", "uri", "periodicity", "timeout", "degraded_at", "retry", "active", "public", "description", "status", "effective_degraded_at", "created_at", "updated_at", "revision"]) -> bool: ...
-    def ClearField(self, field_name: Literal["id", "name", "uri", "periodicity", "timeout", "degraded_at", "retry", "active", "public", "description", "regions", "tags", "status", "effective_degraded_at", "resolved_regions", "created_at", "updated_at", "revision"]) -> None: ...
+    def HasField(self, field_name: Literal["id", "name", "uri", "periodicity", "timeout", "degraded_at", "retry", "active", "public", "description", "ip_version", "status", "effective_degraded_at", "created_at", "updated_at", "revision"]) -> bool: ...
+    def ClearField(self, field_name: Literal["id", "name", "uri", "periodicity", "timeout", "degraded_at", "retry", "active", "public", "description", "regions", "tags", "ip_version", "status", "effective_degraded_at", "resolved_regions", "created_at", "updated_at", "revision"]) -> None: ...
 
 class DnsMonitor(Message):
     """A monitor that resolves a domain name."""

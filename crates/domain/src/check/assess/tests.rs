@@ -17,7 +17,11 @@ fn plan(degraded_above: Option<Duration>) -> CheckPlan {
         monitor: MonitorId::from_bits(1),
         workspace: rules::WorkspaceId::from_bits(1),
         revision: 3,
-        check: PlannedCheck::Tcp(TcpPlan { host: "example.com".to_owned(), port: 80 }),
+        check: PlannedCheck::Tcp(TcpPlan {
+            host: "example.com".to_owned(),
+            port: 80,
+            ip_version: rules::IpVersion::Any,
+        }),
         timeout: Duration::from_secs(1),
         retry: 3,
         degraded_above,

@@ -1,5 +1,7 @@
 //! Builds the plan of an HTTP monitor from its settings.
 
+use std::time::Duration;
+
 use ::http::header::{AUTHORIZATION, HOST};
 use ::http::uri::Authority;
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -13,6 +15,8 @@ use url::Url;
 
 use super::{BodyType, HttpPlan};
 use crate::check::redact;
+
+const DAY: Duration = Duration::from_hours(24);
 
 impl HttpPlan {
     /// Creates the plan of this check. Returns the reason if the settings are invalid.
@@ -50,6 +54,9 @@ impl HttpPlan {
             body: Bytes::copy_from_slice(body.as_bytes()),
             body_type: BodyType::detect(body),
             follow_redirects: check.follow_redirects,
+            ip_version: check.ip_version,
+            certificate_warning: (check.certificate_warn_days > 0)
+                .then(|| DAY * u32::from(check.certificate_warn_days)),
             body_kept: body_bytes_to_keep(&check.body_assertions),
             body_read: if check.body_assertions.is_empty() {
                 limits::EVIDENCE_BODY_BYTES

@@ -37,7 +37,7 @@ fn http(url: &str, host: Option<&str>) -> CheckDraft {
 }
 
 fn tcp(uri: &str) -> CheckDraft {
-    CheckDraft::Tcp(TcpDraft { uri: Some(uri.to_owned()) })
+    CheckDraft::Tcp(TcpDraft { uri: Some(uri.to_owned()), ..TcpDraft::default() })
 }
 
 fn dns(uri: &str) -> CheckDraft {
@@ -67,7 +67,7 @@ fn plan_uses_effective_time_limits() {
 #[test]
 fn invalid_plan_names_monitor_and_reason() {
     let mut settings = settings(tcp("example.com:80")).expect("the settings are valid");
-    settings.check = Check::Tcp(rules::monitor::TcpCheck { uri: "example.com".to_owned() });
+    settings.check = Check::Tcp(rules::monitor::TcpCheck::new("example.com"));
     insta::assert_snapshot!(plan(settings).unwrap_err(), @"monitor `mon_0000000000001` cannot be checked: its address must be host:port, such as example.com:443; edit it");
 }
 

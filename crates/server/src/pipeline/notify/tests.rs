@@ -136,7 +136,7 @@ impl NotifierFixture {
             ..MonitorSettings::new(
                 format!("monitor {number}"),
                 Periodicity::OneMinute,
-                Check::Tcp(TcpCheck { uri: "example.com:443".to_owned() }),
+                Check::Tcp(TcpCheck::new("example.com:443")),
             )
         };
         let id = MonitorId::from_bits(number);

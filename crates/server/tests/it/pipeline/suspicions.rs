@@ -43,7 +43,7 @@ impl SuspicionFixture {
     ) -> Self {
         let (target, names) = (HttpTarget::start().await, DnsTarget::start().await);
         target.on("/", ScriptedResponse::ok("fine"));
-        let check_host = |address: &SocketAddr| TcpCheck { uri: address.to_string() };
+        let check_host = |address: &SocketAddr| TcpCheck::new(address.to_string());
         let server = TestServer::start_with(|settings| {
             settings.nameservers = vec![names.address()];
             settings.connectivity_check_hosts = hosts.iter().map(check_host).collect();
