@@ -23,6 +23,8 @@
   const keep = (old, next) => {
     if (old.nodeType !== 1) return true;
     if (isOpen(old)) return false;
+    // A refused input stays with its message.
+    if (old.matches("[aria-invalid]")) return false;
     if (old.matches("input[type=checkbox]") && old.checked) next.setAttribute("checked", "");
     if (old.matches("input, select, textarea") && (old === document.activeElement || isEdited(old))) return false;
     if (old.matches("details[open]")) next.open = true;
@@ -31,7 +33,7 @@
   };
   const mayGo = (node) =>
     node.nodeType !== 1 ||
-    !(node.contains(document.activeElement) || isOpen(node) || node.querySelector("details.menu[open], dialog[open]"));
+    !(node.contains(document.activeElement) || isOpen(node) || node.matches(".wrong") || node.querySelector("details.menu[open], dialog[open]"));
   // The details of a check beside a list change the address of the page.
   const path = () => document.querySelector("[data-live-path]")?.dataset.livePath ?? location.href;
   const load = async () => {
@@ -71,7 +73,7 @@
     }
     if (again) {
       again = false;
-      setTimeout(renew, 1000);
+      setTimeout(renew, 500);
     }
   };
   const close = () => {

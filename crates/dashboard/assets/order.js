@@ -74,6 +74,14 @@
     sending = sending.then(() => htmx.ajax("POST", order.dataset.order, swap)).catch(() => {});
   });
 
+  // The answer to an earlier drag does not take the row that is dragged now.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (!dragged || event.detail.target?.id !== "arrangement" || event.detail.isError) return;
+    event.detail.shouldSwap = false;
+    const answer = new DOMParser().parseFromString(event.detail.serverResponse, "text/html");
+    stored = answer.querySelector("[data-order]")?.innerHTML ?? stored;
+  });
+
   // A refused order is not shown.
   const restore = (event) => {
     const order = document.querySelector("[data-order]");

@@ -64,7 +64,9 @@
   document.addEventListener("htmx:afterRequest", (event) => {
     const { elt, requestConfig, successful } = event.detail;
     if (!successful) return;
-    document.querySelector(".toast.failed")?.remove();
+    // A repeated search replaces its failure. A change that succeeds does not undo the failure of another.
+    const failed = document.querySelector(".toast.failed");
+    if (failed && requestConfig.verb === "get") failed.remove();
     // A later failure goes back to what this request stored.
     if (!elt.matches?.("form[hx-post]")) return;
     for (const box of elt.querySelectorAll("input[type=checkbox]")) {

@@ -105,7 +105,8 @@ impl OriginLimits {
 
     fn acquire(&self, address: IpAddr) -> Result<(), Duration> {
         self.networks.acquire(network(address))?;
-        self.addresses.acquire(rate_limit_address(address))
+        let counted = self.addresses.acquire(rate_limit_address(address));
+        counted.inspect_err(|_| self.networks.give_back(&network(address)))
     }
 
     fn give_back(&self, address: IpAddr) {
@@ -141,9 +142,13 @@ impl SignInLimits {
     pub(crate) fn acquire(&self, account: &str, address: IpAddr) -> Result<Attempt, Duration> {
         self.sign_ins.acquire(address)?;
         let account: [u8; 32] = Sha256::digest(account.to_lowercase()).into();
-        self.accounts.acquire(account)?;
-        self.accounts_in_all.acquire(&account)?;
-        Ok(Attempt { tried: Tried::SignIn, account: Some(account), address })
+        let counted = self.accounts.acquire(account);
+        counted.inspect_err(|_| self.sign_ins.give_back(address))?;
+        let attempt = Attempt { tried: Tried::SignIn, account: Some(account), address };
+        // A refused attempt costs nothing, so that one account does not lock its network.
+        let counted = self.accounts_in_all.acquire(&account);
+        counted.inspect_err(|_| self.give_back(&attempt))?;
+        Ok(attempt)
     }
 
     /// Counts an attempt to sign in without the name of an account, such as with a passkey.
@@ -219,8 +224,8 @@ impl SignInLimits {
         user: UserId,
         address: IpAddr,
     ) -> Result<(), Duration> {
-        self.address_emails.acquire(&user)?;
-        self.network_emails.acquire(&network(address))
+        self.network_emails.acquire(&network(address))?;
+        self.address_emails.acquire(&user)
     }
 
     /// Counts the email of an invitation, and returns whether it may be sent. The service limits how many

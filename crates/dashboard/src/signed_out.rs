@@ -13,8 +13,12 @@ use crate::error::ScreenError;
 use crate::html::{self, BareFrame};
 
 const FORM: &[u8] = b"application/x-www-form-urlencoded";
-/// Part of the name of a field that is never sent back.
-const PASSWORD: &str = "password";
+/// Maximum size of a form that is sent back, in bytes.
+const BYTES_MAX: usize = 64 << 10;
+/// Maximum number of its fields.
+const FIELDS_MAX: usize = 256;
+/// Parts of the names of fields that are never sent back.
+const PRIVATE: [&str; 4] = ["password", "code", "credential", "enrolment"];
 
 #[derive(Template)]
 #[template(path = "signed_out.html")]
@@ -25,15 +29,21 @@ struct SignedOutPage<'a> {
     fields: Vec<(String, String)>,
 }
 
-/// Returns the page with a form that could not be accepted. A request without fields has nothing to lose.
+/// Returns the page with a form that could not be accepted. A request without fields has nothing to lose,
+/// and people write no forms that are larger.
 pub(crate) fn keep_form(parts: &Parts, form: &Bytes) -> Response {
     let is_form = |it: &HeaderValue| it.as_bytes().starts_with(FORM);
     if !parts.headers.get(CONTENT_TYPE).is_some_and(is_form) {
         return ScreenError::SignedOut.into_response();
     }
+    if form.len() > BYTES_MAX {
+        return ScreenError::SignedOut.into_response();
+    }
+    let is_private = |name: &str| PRIVATE.iter().any(|part| name.contains(part));
     let fields = form_urlencoded::parse(form).into_owned();
-    let fields: Vec<_> = fields.filter(|(name, _)| !name.contains(PASSWORD)).collect();
-    if fields.is_empty() {
+    let fields: Vec<_> =
+        fields.filter(|(name, _)| !is_private(name)).take(FIELDS_MAX + 1).collect();
+    if fields.is_empty() || fields.len() > FIELDS_MAX {
         return ScreenError::SignedOut.into_response();
     }
     let action = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
@@ -49,10 +59,10 @@ mod tests {
 
     use super::*;
 
-    async fn kept(content_type: &str, form: &'static str) -> String {
+    async fn kept(content_type: &str, form: impl Into<Bytes>) -> String {
         let request = Request::post("/w/acme/start?a=1").header(CONTENT_TYPE, content_type);
         let (parts, ()) = request.body(()).unwrap().into_parts();
-        let response = keep_form(&parts, &Bytes::from_static(form.as_bytes()));
+        let response = keep_form(&parts, &form.into());
         assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
         let body = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
         String::from_utf8(body.to_vec()).unwrap()
@@ -68,11 +78,23 @@ mod tests {
         assert!(!page.contains("secret"), "{page}");
     }
 
+    // A form of a mebibyte took a hundred of memory.
+    #[tokio::test]
+    async fn large_form_is_not_kept() {
+        let content_type = "application/x-www-form-urlencoded";
+        assert!(kept(content_type, "a=1&".repeat(FIELDS_MAX)).await.contains("<form"));
+        assert!(!kept(content_type, "a=1&".repeat(FIELDS_MAX + 1)).await.contains("<form"));
+        assert!(!kept(content_type, "a".repeat(BYTES_MAX + 1)).await.contains("<form"));
+    }
+
     #[tokio::test]
     async fn request_without_fields_keeps_nothing() {
-        for (content_type, form) in
-            [("application/x-www-form-urlencoded", ""), ("application/json", "a=1")]
-        {
+        let forms = [
+            ("application/x-www-form-urlencoded", ""),
+            ("application/x-www-form-urlencoded", "password=secret&code=123456"),
+            ("application/json", "a=1"),
+        ];
+        for (content_type, form) in forms {
             assert!(!kept(content_type, form).await.contains("<form"));
         }
     }

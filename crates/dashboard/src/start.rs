@@ -115,26 +115,37 @@ pub(crate) async fn submit(
             return Ok(page((&state, &member, &request), Steps { url, ..given }, errors));
         }
     };
+    let mut linked = linked_monitors(&channel);
     let monitor = match create_monitor(&state, &member, (&monitor, &given.form)).await {
         Ok(created) => created,
         Err(error) => {
-            // Otherwise the next try would make a second channel.
-            let id = channel["id"].as_str().unwrap_or_default().to_owned();
-            state.send(member.caller(), DeleteNotificationRequest { id }).await?;
+            // Otherwise the next try would make a second channel. A repetition may have found one in use.
+            if linked.is_empty() {
+                let id = channel["id"].as_str().unwrap_or_default().to_owned();
+                state.send(member.caller(), DeleteNotificationRequest { id }).await?;
+            }
             errors = StartErrors::of_monitor(&error);
             // The next try is another form: a repetition would find the deleted channel.
             let given = Steps { url, form: String::new(), ..given };
             return Ok(page((&state, &member, &request), given, errors));
         }
     };
-    let update = json!({
-        "notification": { "id": channel["id"], "monitorIds": [monitor.id] },
-        "updateMask": "monitorIds",
-        "revision": channel["revision"],
-    });
-    state.send_json(member.caller(), UpdateNotificationRequest::PATH, &update).await?;
+    if !linked.contains(&monitor.id) {
+        linked.push(monitor.id.clone());
+        let update = json!({
+            "notification": { "id": channel["id"], "monitorIds": linked },
+            "updateMask": "monitorIds",
+        });
+        state.send_json(member.caller(), UpdateNotificationRequest::PATH, &update).await?;
+    }
     let channel = channel["id"].as_str().unwrap_or_default();
     Ok(after_test(&state, &member, channel, &monitor).await)
+}
+
+/// Returns the IDs of the monitors that a channel alerts for.
+fn linked_monitors(channel: &Json) -> Vec<String> {
+    let ids = channel["monitorIds"].as_array().into_iter().flatten();
+    ids.filter_map(|id| id.as_str().map(str::to_owned)).collect()
 }
 
 /// Sends a test alert. Leads to the monitor, or to the channel if its receiver did not accept it.

@@ -62,7 +62,8 @@ pub(crate) async fn submit(
         Ok(answer) => answer,
         Err(error) => return Ok(refuse(StatusCode::BAD_REQUEST, &error.to_string())),
     };
-    let found = state.store.passkeys().find(&answer.credential_id()).await?;
+    let credential_id = answer.credential_id();
+    let found = state.look_up(&attempt, state.store.passkeys().find(&credential_id)).await?;
     let Some(passkey) = found else { return Ok(unknown()) };
     let credential = Credential {
         id: passkey.credential_id,
@@ -86,9 +87,9 @@ pub(crate) async fn submit(
             return Ok(refuse(StatusCode::UNAUTHORIZED, &error.to_string()));
         }
     };
+    state.limits.give_back(&attempt);
     state.store.passkeys().record_use(passkey.id, new_state, state.ctx.now()).await?;
     let cookie = start_session(&state, passkey.user, &client, SignInWay::Passkey).await?;
-    state.limits.give_back(&attempt);
     let mut response = (StatusCode::OK, local_path(given.next)).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().append(SET_COOKIE, cookie);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -24,6 +24,7 @@ use crate::html::redirect;
 use crate::origin::Client;
 use crate::route::{Access, Route};
 use crate::session::{Cookie, read_cookie};
+use crate::sign_in_limits::Attempt;
 use crate::signed_state::RefusedState;
 use crate::single_sign_on::{
     CALLBACK, ProviderPerson, SignInSecrets, SingleSignOn, SingleSignOnError,
@@ -106,25 +107,19 @@ pub(crate) async fn complete(
     if client.is_embedded {
         return Err(ScreenError::CrossSite);
     }
-    // Only a browser that began a sign-in uses up attempts, so no other site can use them up.
-    let (accepted, attempt) = match read_step(&state, &request) {
-        Ok(step) => {
+    let (accepted, attempt) = match begun(&state, &answer, &request) {
+        Ok(begun) => {
+            // Only answers of the provider to this browser count, so no other site uses attempts up.
             let attempt = state.limits.acquire_answer(client.address);
             let attempt =
                 attempt.map_err(|retry_after| ScreenError::TooManyAttempts { retry_after })?;
-            (accept(&state, &provider, answer, step).await, Some(attempt))
+            (accept(&state, &provider, answer, begun).await, Some(attempt))
         }
         Err(error) => (Err(error), None),
     };
     let (person, next) = match accepted {
         Ok(accepted) => accepted,
-        Err(error) => {
-            let why = error.reason();
-            let recorded = state.audit_stranger("single_sign_on.refuse", &why, client.address);
-            let recorded = timeout(DATABASE_WITHIN, recorded).await;
-            recorded.map_err(|_| ScreenError::SlowDatabase)?;
-            return Err(ScreenError::SingleSignOn(error.to_string()));
-        }
+        Err(error) => return refuse(&state, &client, (error, attempt)).await,
     };
     let account = account(&state, &provider, person);
     let (author, address) = (state.clone(), client.address);
@@ -142,13 +137,56 @@ pub(crate) async fn complete(
     };
     // The time of the route is for the provider, not for the database.
     let stored = timeout(DATABASE_WITHIN, Box::pin(stored)).await;
-    let mut response = stored.unwrap_or(Err(ScreenError::SlowDatabase))?;
+    let stored = stored.unwrap_or(Err(ScreenError::SlowDatabase));
+    // The provider accepted the person, so that a failure is ours.
     if let Some(attempt) = attempt {
         state.limits.give_back(&attempt);
     }
+    let mut response = stored?;
     let removal = Cookie::removal(COOKIE_NAME).header(&client);
     response.headers_mut().append(SET_COOKIE, removal);
     Ok(response)
+}
+
+/// Answers a sign-in that was not accepted. An unreachable provider gives the attempt back.
+async fn refuse(
+    state: &Dashboard,
+    client: &Client,
+    (error, attempt): (SingleSignOnError, Option<Attempt>),
+) -> Result<Response, ScreenError> {
+    if let (SingleSignOnError::Provider(_), Some(attempt)) = (&error, &attempt) {
+        state.limits.give_back(attempt);
+    }
+    if state.limits.try_record_stranger(client.address) {
+        let why = error.reason();
+        let recorded = state.audit_stranger("single_sign_on.refuse", &why, client.address);
+        let recorded = timeout(DATABASE_WITHIN, recorded).await;
+        recorded.map_err(|_| ScreenError::SlowDatabase)?;
+    }
+    let mut response = ScreenError::SingleSignOn(error.to_string()).into_response();
+    let removal = Cookie::removal(COOKIE_NAME).header(client);
+    response.headers_mut().append(SET_COOKIE, removal);
+    Ok(response)
+}
+
+/// A sign-in that this browser began, with its secrets.
+struct BegunSignIn {
+    next: String,
+    secrets: SignInSecrets,
+}
+
+/// Returns the sign-in that an answer belongs to.
+fn begun(
+    state: &Dashboard,
+    answer: &ProviderAnswer,
+    request: &HeaderMap,
+) -> Result<BegunSignIn, SingleSignOnError> {
+    let step = read_step(state, request)?;
+    let secrets = secrets(state, &step.seed);
+    if answer.state.as_deref() != Some(secrets.state.as_str()) {
+        return Err(refused("the state was changed"));
+    }
+    Ok(BegunSignIn { next: step.next, secrets })
 }
 
 /// Reads the state of this browser at the provider.
@@ -169,12 +207,8 @@ async fn accept(
     state: &Dashboard,
     provider: &Arc<SingleSignOn>,
     answer: ProviderAnswer,
-    step: ProviderStep,
+    BegunSignIn { next, secrets }: BegunSignIn,
 ) -> Result<(ProviderPerson, String), SingleSignOnError> {
-    let secrets = secrets(state, &step.seed);
-    if answer.state.as_deref() != Some(secrets.state.as_str()) {
-        return Err(refused("the state was changed"));
-    }
     if answer.iss.is_some_and(|issuer| issuer != provider.settings().issuer) {
         return Err(refused("another provider answered"));
     }
@@ -184,7 +218,7 @@ async fn accept(
     }
     let code = answer.code.ok_or_else(|| refused("the answer has no code"))?;
     let person = provider.complete(&state.backend, (code, secrets), state.ctx.now()).await?;
-    Ok((person, step.next))
+    Ok((person, next))
 }
 
 fn account(state: &Dashboard, provider: &SingleSignOn, person: ProviderPerson) -> ProviderAccount {

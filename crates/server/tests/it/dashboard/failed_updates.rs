@@ -211,6 +211,12 @@ async fn refused_tag_leaves_the_address_of_the_list() {
     tab.click("[name=action][value=add_tag]").await;
     tab.until("document.querySelector('#new-tag-error')").await;
     assert_eq!(tab.text("location.pathname + location.search").await, "/w/acme/monitors?q=shop");
+    // A live update changes the row, and keeps what was refused.
+    let fields = [("action", "resume"), ("all", "1")];
+    assert_eq!(open.ada.post("/w/acme/monitors/bulk", &fields).await.status, 303);
+    tab.until("!document.querySelector('td .status').innerText.includes('Paused')").await;
+    tab.until("document.querySelector('#new-tag-error')").await;
+    assert_eq!(tab.text("document.querySelector('#new-tag').value").await, "a,b");
 }
 
 #[tokio::test]
@@ -221,6 +227,7 @@ async fn form_survives_the_end_of_its_session() {
     open.sign_out().await;
     tab.click("main button.primary").await;
     tab.until("document.querySelector('main').innerText.includes('You are signed out')").await;
+    assert_eq!(tab.audit().await, [""; 0]);
     let fields = json!({ "email": "ada@example.com", "password": PASSWORD });
     let form = format!("new URLSearchParams({fields})");
     tab.evaluate(&format!("fetch('/login', {{ method: 'POST', body: {form} }}).then(() => 0)"))

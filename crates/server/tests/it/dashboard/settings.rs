@@ -408,6 +408,10 @@ async fn repeated_first_steps_create_nothing_twice() {
     }
     let monitors = ada.get("/w/acme/monitors").await.text();
     assert!(monitors.contains("of 1<"), "{monitors}");
+    // The same form with another address finds the channel, and keeps what it alerts for.
+    let fields = [("url", "https://example.org/"), ("alerts", alerts), ("form", form.as_str())];
+    assert_eq!(ada.post("/w/acme/start", &fields).await.status, 303);
     let channels = ada.get("/w/acme/channels").await.text();
     assert_eq!(channels.matches("data-label=\"Channel\"").count(), 1, "{channels}");
+    assert!(between(&channels, "data-label=\"Monitors\">", "<").starts_with('2'), "{channels}");
 }

@@ -308,6 +308,9 @@ async fn answers_without_a_sign_in_lock_nobody_out() {
         let reply = stranger.get("/login/provider/callback?code=x&state=y").await;
         assert_eq!(reply.status, 403, "{reply}");
     }
+    let audited = audit(&site.server).await;
+    let refused = audited.iter().filter(|it| it.starts_with("single_sign_on.refuse")).count();
+    assert!((1..=20).contains(&refused), "{audited:?}");
     let reply = site.sign_in(&Person::new(&site.server), bob(&["staff"])).await;
     assert_eq!(reply.status, 303, "{reply}");
 }
