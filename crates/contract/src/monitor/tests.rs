@@ -7,8 +7,8 @@ use rules::monitor::{
     RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
 };
 use rules::{
-    Method, MonitorId, MonitorStatus, NumberComparator, Periodicity, RecordComparator, RecordKind,
-    Region, Tag, TextComparator, Timestamp, WorkspaceId,
+    IpVersion, Method, MonitorId, MonitorStatus, NumberComparator, Periodicity, RecordComparator,
+    RecordKind, Region, Tag, TextComparator, Timestamp, WorkspaceId,
 };
 
 use super::wire::{self, Kind};
@@ -26,6 +26,8 @@ fn http() -> Check {
         method: Method::Post,
         body: "ping".to_owned(),
         follow_redirects: false,
+        ip_version: IpVersion::V4,
+        certificate_warn_days: 14,
         headers: vec![
             Header { key: "X-Token".to_owned(), value: "secret".to_owned() },
             Header { key: "X-Empty".to_owned(), value: String::new() },
