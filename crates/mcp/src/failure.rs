@@ -39,13 +39,17 @@ impl Failure {
             Self::NeedsWriteKey { tool } => plain(
                 "permission_denied",
                 "KEY_READ_ONLY",
-                &format!("`{tool}` needs a key with the scope write, and this key has the scope read; connect with a write key"),
+                &format!(
+                    "`{tool}` needs a key with the scope write, and this key has the scope read; connect with a write key"
+                ),
             ),
             Self::Refused(error) => refused(&error),
             Self::TooLong { bytes, most } => plain(
                 "out_of_range",
                 "RESULT_TOO_LONG",
-                &format!("the result has {bytes} bytes, more than the {most} for a tool; ask for less: a smaller `limit`, a filter, or one item by its ID"),
+                &format!(
+                    "the result has {bytes} bytes, more than the {most} for a tool; ask for less: a smaller `limit`, a filter, or one item by its ID"
+                ),
             ),
             Self::Undecodable => {
                 plain("internal", "INTERNAL", "the service failed; its log has the cause")
@@ -55,6 +59,17 @@ impl Failure {
         result.structured_content = Some(data);
         result
     }
+}
+
+/// Converts a path in the contract to the names of arguments, such as `monitor_id` to `monitorId`.
+fn json_name(path: &str) -> String {
+    let mut words = path.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| {
+        let mut letters = word.chars();
+        let initial = letters.next().into_iter().flat_map(char::to_uppercase);
+        name + &initial.chain(letters).collect::<String>()
+    })
 }
 
 fn plain(code: &str, reason: &str, message: &str) -> (String, Value) {
@@ -74,14 +89,16 @@ fn invalid(field: &str, problem: &str) -> (String, Value) {
 
 /// Returns the contract's error with its violations, and the remedy of its reason.
 fn refused(error: &rpc::Error) -> (String, Value) {
-    let message = error.message.clone().unwrap_or_else(|| error.code.as_str().to_owned());
+    let mut message = error.message.clone().unwrap_or_else(|| error.code.as_str().to_owned());
     let word = rpc::reason(error);
     let reason = word.as_deref().and_then(|word| rpc::Reason::parse(word).ok());
     let remedy = reason.map(rpc::Reason::help);
-    let violations: Vec<Value> = rpc::field_violations(error)
-        .into_iter()
-        .map(|it| json!({ "field": it.field, "description": it.description }))
-        .collect();
+    let mut violations = Vec::new();
+    for violation in rpc::field_violations(error) {
+        let field = json_name(&violation.field);
+        message = message.replace(&format!("`{}`", violation.field), &format!("`{field}`"));
+        violations.push(json!({ "field": field, "description": violation.description }));
+    }
     let text = match remedy {
         Some(remedy) => format!("{message}. {remedy}"),
         None => message.clone(),

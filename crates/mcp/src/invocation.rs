@@ -8,8 +8,8 @@ use crate::backend::{Backend, Call};
 use crate::catalog::Entry;
 use crate::failure::Failure;
 use crate::tools::{
-    Action, GET_MONITOR, GET_WORKSPACE, HIDDEN, IDEMPOTENCY_KEY, LIST_INCIDENTS, LIST_MONITORS, NOTIFY,
-    Notice, UPDATE_MONITOR,
+    Action, GET_MONITOR, GET_WORKSPACE, HIDDEN, IDEMPOTENCY_KEY, LIST_INCIDENTS, LIST_MONITORS,
+    NOTIFY, Notice, UPDATE_MONITOR,
 };
 
 /// Field of an update that names the fields to change.
@@ -47,18 +47,34 @@ pub(crate) async fn call_tool(
 /// Separates the arguments of the tool from those of the contract.
 fn read_arguments(entry: &Entry, mut given: Map<String, Value>) -> Result<Arguments, Failure> {
     if let Some(unknown) = given.keys().find(|name| entry.argument(name).is_none()) {
-        let known: Vec<&str> = entry.arguments().into_iter().flat_map(Map::keys).map(String::as_str).collect();
+        let known: Vec<&str> =
+            entry.arguments().into_iter().flat_map(Map::keys).map(String::as_str).collect();
         return Err(Failure::unknown_argument(unknown, &known));
+    }
+    for path in entry.tool.hidden {
+        let (parent, child) = path.split_once('.').unwrap_or((path, ""));
+        if given.get(parent).is_some_and(|it| it.get(child).is_some()) {
+            return Err(Failure::argument(
+                path,
+                "cannot be changed by this tool; its description names another one",
+            ));
+        }
     }
     match entry.tool.notice {
         Notice::Silent => {}
         Notice::Chosen if given.get(NOTIFY).is_some_and(Value::is_boolean) => {}
         Notice::Chosen => {
-            return Err(Failure::argument(NOTIFY, "must be true or false: it decides whether subscribers get a message"));
+            return Err(Failure::argument(
+                NOTIFY,
+                "must be true or false: it decides whether subscribers get a message",
+            ));
         }
         Notice::Certain if given.remove(NOTIFY) == Some(Value::Bool(true)) => {}
         Notice::Certain => {
-            return Err(Failure::argument(NOTIFY, "must be true, because this call sends messages to people; ask the person first"));
+            return Err(Failure::argument(
+                NOTIFY,
+                "must be true, because this call can send messages to people; ask the person first",
+            ));
         }
     }
     let idempotency_key = match given.remove(IDEMPOTENCY_KEY) {
@@ -85,7 +101,8 @@ fn add_mask(method: &str, request: &mut Map<String, Value>) {
         return;
     }
     let Some(resource) = request.values().find_map(Value::as_object) else { return };
-    let changed: Vec<&str> = resource.keys().map(String::as_str).filter(|name| *name != "id").collect();
+    let changed: Vec<&str> =
+        resource.keys().map(String::as_str).filter(|name| *name != "id").collect();
     request.insert(MASK_JSON.to_owned(), Value::String(changed.join(",")));
 }
 
@@ -102,10 +119,16 @@ async fn send(
     serde_json::from_slice(&response).map_err(|_| Failure::Undecodable)
 }
 
-async fn read(backend: &dyn Backend, method: &'static str, request: Value) -> Result<Value, Failure> {
+async fn read(
+    backend: &dyn Backend,
+    method: &'static str,
+    request: Value,
+) -> Result<Value, Failure> {
     let request = match request {
         Value::Object(fields) => fields,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Map::new()
+        }
     };
     send(backend, method, request, None).await
 }
@@ -137,7 +160,8 @@ async fn list_broken(backend: &dyn Backend) -> Result<Value, Failure> {
             break;
         }
     }
-    let incidents = read(backend, LIST_INCIDENTS, json!({ "state": "open", "limit": PAGE })).await?;
+    let incidents =
+        read(backend, LIST_INCIDENTS, json!({ "state": "open", "limit": PAGE })).await?;
     let count = broken.len();
     broken.truncate(BROKEN_MAX);
     Ok(json!({
@@ -154,9 +178,9 @@ async fn list_broken(backend: &dyn Backend) -> Result<Value, Failure> {
 fn broken_monitor(kind: &str, monitor: &Value) -> Option<Value> {
     let status = monitor["status"].as_str()?;
     let is_broken = matches!(status, "error" | "degraded");
-    is_broken.then(|| {
-        json!({ "id": monitor["id"], "name": monitor["name"], "kind": kind, "status": status })
-    })
+    is_broken.then(
+        || json!({ "id": monitor["id"], "name": monitor["name"], "kind": kind, "status": status }),
+    )
 }
 
 /// Pauses or resumes a monitor of any kind.

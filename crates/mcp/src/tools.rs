@@ -15,7 +15,7 @@ pub(crate) struct Tool {
     pub(crate) notice: Notice,
     /// Whether results contain texts of monitored hosts or receivers, which are not instructions.
     pub(crate) is_untrusted: bool,
-    /// Fields of the request that the tool does not offer.
+    /// Fields of the request that the tool does not offer, as paths such as `monitor.active`.
     pub(crate) hidden: &'static [&'static str],
 }
 
@@ -62,6 +62,8 @@ pub(crate) enum Notice {
     Certain,
 }
 
+/// Field of a monitor that only pausing and resuming set, because pausing may notify.
+const ACTIVE: &str = "monitor.active";
 /// Name of the argument that says whether people are notified.
 pub(crate) const NOTIFY: &str = "notify";
 /// Name of the argument that makes a retry return the first result.
@@ -213,17 +215,22 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool::adds("create_dns_monitor", "Create a DNS monitor", "/monitor.v1.MonitorService/CreateDnsMonitor")
         .about("Creates a monitor of the DNS records of a name. It runs only with `active: true`.").reaches_world(),
     Tool::destroys("update_http_monitor", "Update an HTTP monitor", "/monitor.v1.MonitorService/UpdateHttpMonitor")
-        .about("Changes exactly the given fields of an HTTP monitor; lists are replaced as a whole.").reaches_world(),
+        .about("Changes exactly the given fields of an HTTP monitor; lists are replaced as a whole. To pause it, call `pause_monitor`.")
+        .reaches_world().without(&[ACTIVE]),
     Tool::destroys("update_tcp_monitor", "Update a TCP monitor", "/monitor.v1.MonitorService/UpdateTcpMonitor")
-        .about("Changes exactly the given fields of a TCP monitor; lists are replaced as a whole.").reaches_world(),
+        .about("Changes exactly the given fields of a TCP monitor; lists are replaced as a whole. To pause it, call `pause_monitor`.")
+        .reaches_world().without(&[ACTIVE]),
     Tool::destroys("update_dns_monitor", "Update a DNS monitor", "/monitor.v1.MonitorService/UpdateDnsMonitor")
-        .about("Changes exactly the given fields of a DNS monitor; lists are replaced as a whole.").reaches_world(),
+        .about("Changes exactly the given fields of a DNS monitor; lists are replaced as a whole. To pause it, call `pause_monitor`.")
+        .reaches_world().without(&[ACTIVE]),
     Tool::new("pause_monitor", "Pause a monitor", Effect::Adds, Action::Pause)
-        .about("Stops the checks of a monitor of any kind. Its settings and history stay. Nobody is alerted while it is paused."),
+        .about("Stops the checks of a monitor of any kind. Its settings and history stay. If the monitor is down, its incident closes, and the channels that sent its opening send its end.")
+        .notifies(Notice::Certain),
     Tool::new("resume_monitor", "Resume a monitor", Effect::Adds, Action::Resume)
         .about("Starts the checks of a paused monitor of any kind again.").reaches_world(),
     Tool::destroys("delete_monitor", "Delete a monitor", "/monitor.v1.MonitorService/DeleteMonitor")
-        .about("Deletes a monitor with its history for good. To stop its checks only, pause it."),
+        .about("Deletes a monitor for good. If it is down, its incident closes, and the channels that sent its opening send its end. To stop its checks only, pause it.")
+        .notifies(Notice::Certain),
     Tool::adds("acknowledge_incident", "Acknowledge an incident", "/incident.v1.IncidentService/AcknowledgeIncident")
         .about("Records that somebody works on an incident, which stops its reminders."),
     Tool::destroys("resolve_incident", "Resolve an incident", "/incident.v1.IncidentService/ResolveIncident")

@@ -1,6 +1,6 @@
 //! The route `/mcp`: streamable HTTP without sessions, with one JSON message per request and per response.
 //! The library implements the transport; the layers before it refuse foreign origins, and name the mistake in
-//! bodies that are no message.
+//! malformed bodies.
 
 use std::sync::Arc;
 
@@ -57,8 +57,8 @@ async fn check_origin(State(origins): State<Origins>, request: Request, next: Ne
     refuse(StatusCode::FORBIDDEN, INVALID_REQUEST, &message)
 }
 
-/// Refuses bodies that are no message, with the mistake. The library answers them without saying it in
-/// the format of the protocol.
+/// Refuses malformed bodies, and names the mistake. The library would answer them in plain text, outside
+/// of the protocol.
 async fn check_message(request: Request, next: Next) -> Response {
     if request.method() != Method::POST {
         return next.run(request).await;
@@ -67,7 +67,9 @@ async fn check_message(request: Request, next: Next) -> Response {
     let message = match Limited::new(body, MESSAGE_BYTES_MAX).collect().await {
         Ok(whole) => whole.to_bytes(),
         Err(error) if error.is::<LengthLimitError>() => {
-            let message = format!("the message is larger than {MESSAGE_BYTES_MAX} bytes; send less at a time");
+            let message = format!(
+                "the message is larger than {MESSAGE_BYTES_MAX} bytes; send less at a time"
+            );
             return refuse(StatusCode::PAYLOAD_TOO_LARGE, INVALID_REQUEST, &message);
         }
         // The edge replaces the status if the body was too slow, or if no memory was left for it.
@@ -114,7 +116,8 @@ fn mistake(body: &[u8]) -> Option<(i32, String)> {
 
 /// Returns an error of JSON-RPC for a message without a known ID.
 fn refuse(status: StatusCode, code: i32, message: &str) -> Response {
-    let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message } });
+    let error =
+        json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message } });
     let mut response = (status, error.to_string()).into_response();
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response

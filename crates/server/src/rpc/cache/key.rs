@@ -53,7 +53,8 @@ impl CacheKey {
         let mut rest = encode_headers(request.method(), request.headers());
         push(&mut rest, query.as_bytes());
         push(&mut rest, message);
-        let (workspace, sees_secrets) = (caller.workspace, caller.secrets() == SecretVisibility::Visible);
+        let (workspace, sees_secrets) =
+            (caller.workspace, caller.secrets() == SecretVisibility::Visible);
         Some(Self { workspace, sees_secrets, method, rest })
     }
 
