@@ -17,7 +17,6 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rules::limits::MESSAGE_BYTES_MAX;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::handler::Handler;
 use crate::origin::Origins;
@@ -30,15 +29,14 @@ const PARSE_ERROR: i32 = -32_700;
 const INVALID_REQUEST: i32 = -32_600;
 
 /// Returns the route of the protocol. Each request needs a [`crate::RequestBackend`] in its extensions.
-/// Cancelling `stop` ends requests in progress.
-pub fn routes(public_url: Option<&str>, stop: CancellationToken) -> Router {
+/// Its responses end by themselves, so a stopping server waits for them.
+pub fn routes(public_url: Option<&str>) -> Router {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         // `origin` has the reason.
         .disable_allowed_hosts()
-        .with_max_request_body_bytes(MESSAGE_BYTES_MAX)
-        .with_cancellation_token(stop);
+        .with_max_request_body_bytes(MESSAGE_BYTES_MAX);
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(|| Ok(Handler), sessions, config);
     Router::new()

@@ -201,7 +201,7 @@ impl App {
 
     fn assistants(&self, stop: CancellationToken) -> AssistantState {
         let public_url = self.pages.public_url().map(str::to_owned);
-        AssistantState { methods: self.inner_routes(stop.clone()), public_url, stop }
+        AssistantState { methods: self.inner_routes(stop), public_url }
     }
 
     fn probes(&self, stop: CancellationToken) -> ProbeState {

@@ -15,7 +15,6 @@ use http::{Extensions, StatusCode};
 use mcp::{Backend, BoxFuture, Call, RequestBackend};
 use rules::{KeyId, Scope};
 use store::Workspace;
-use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::auth::Caller;
@@ -31,7 +30,6 @@ pub(crate) struct AssistantState {
     /// Services of the contract behind authentication.
     pub(crate) methods: Router,
     pub(crate) public_url: Option<String>,
-    pub(crate) stop: CancellationToken,
 }
 
 /// Calls of one request with a key.
@@ -46,7 +44,7 @@ struct KeyBackend {
 
 /// Returns the route, behind authentication.
 pub(crate) fn routes(state: AssistantState, layer: AuthLayer) -> Router {
-    mcp::routes(state.public_url.as_deref(), state.stop)
+    mcp::routes(state.public_url.as_deref())
         .layer(from_fn_with_state(state.methods, bring_backend))
         .layer(from_fn_with_state(layer, AuthLayer::before_routes))
 }

@@ -76,9 +76,9 @@ async fn monitor_of_each_kind_can_be_paused() {
 #[tokio::test]
 async fn list_broken_finds_a_monitor_that_is_down() {
     let server = TestServer::start().await;
-    let id = monitor(&server, "Shop").await;
     let nothing = data(&server, "list_broken", json!({})).await;
     assert_eq!((&nothing["brokenMonitors"], &nothing["isComplete"]), (&json!([]), &json!(true)));
+    let id = monitor(&server, "Shop").await;
     data(&server, "trigger_monitor", json!({ "id": id })).await;
     let broken = data(&server, "list_broken", json!({})).await;
     let expected = json!([{ "id": id, "name": "Shop", "kind": "tcp", "status": "error" }]);

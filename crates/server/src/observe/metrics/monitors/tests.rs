@@ -86,7 +86,27 @@ fn series(metrics: &Metrics) -> String {
 fn page_shows_status_latencies_and_certificate() {
     let metrics = Metrics::showing_monitors(1);
     show_one(&metrics.monitors);
-    insta::assert_snapshot!(series(&metrics), @"");
+    insta::assert_snapshot!(series(&metrics), @r#"
+    # HELP aloft_monitor_status Status of a monitor: 1 for the current one
+    # TYPE aloft_monitor_status gauge
+    aloft_monitor_status{workspace="acme",id="mon_0000000000001",name="Shop \"1\"\\\n",kind="http",status="active"} 0
+    aloft_monitor_status{workspace="acme",id="mon_0000000000001",name="Shop \"1\"\\\n",kind="http",status="degraded"} 1
+    aloft_monitor_status{workspace="acme",id="mon_0000000000001",name="Shop \"1\"\\\n",kind="http",status="error"} 0
+    aloft_monitor_status{workspace="acme",id="mon_0000000000001",name="Shop \"1\"\\\n",kind="http",status="unknown"} 0
+    # HELP aloft_monitor_latency_seconds Duration of the latest check of a monitor in a region
+    # TYPE aloft_monitor_latency_seconds gauge
+    # UNIT aloft_monitor_latency_seconds seconds
+    aloft_monitor_latency_seconds{workspace="acme",id="mon_0000000000001",name="Shop \"1\"\\\n",kind="http",region="fly-ams"} 0.004
+    # HELP aloft_monitor_phase_seconds Duration of a phase of that check
+    # TYPE aloft_monitor_phase_seconds gauge
+    # UNIT aloft_monitor_phase_seconds seconds
+    aloft_monitor_phase_seconds{workspace="acme",id="mon_0000000000001",name="Shop \"1\"\\\n",kind="http",region="fly-ams",phase="dns"} 0.001
+    aloft_monitor_phase_seconds{workspace="acme",id="mon_0000000000001",name="Shop \"1\"\\\n",kind="http",region="fly-ams",phase="first_byte"} 0.0025
+    # HELP aloft_monitor_certificate_expiry_timestamp_seconds Time at which the first certificate of a monitor expires
+    # TYPE aloft_monitor_certificate_expiry_timestamp_seconds gauge
+    # UNIT aloft_monitor_certificate_expiry_timestamp_seconds seconds
+    aloft_monitor_certificate_expiry_timestamp_seconds{workspace="acme",id="mon_0000000000001",name="Shop \"1\"\\\n",kind="http"} 7
+    "#);
 }
 
 #[test]
