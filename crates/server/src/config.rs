@@ -94,7 +94,7 @@ pub static SETTINGS: &[Setting] = &[
         "monitors_in_metrics",
         "0",
         "COUNT",
-        "Maximum number of monitors that /metrics shows with name, status, latencies and certificate expiry, 0 to 1000; 0 shows none. Whoever reads /metrics sees them without a key.",
+        "Maximum number of monitors that /metrics shows with name, status, latencies and certificate expiry, 0 to 1000; 0 shows none. The page needs no key, so every reader sees them.",
     ),
     Setting::new(
         "max_checks_in_flight",

@@ -94,7 +94,7 @@ impl MonitorMetrics {
 fn certificate_expiry(result: &CheckResult) -> Option<Timestamp> {
     let attempt = result.evidence.as_ref()?.attempts.last()?;
     let certificates = attempt.hops.iter().filter_map(|hop| hop.certificate.as_ref());
-    certificates.map(|it| it.chain_not_after).last()
+    certificates.map(|it| it.chain_not_after).next_back()
 }
 
 impl MonitorFigures {

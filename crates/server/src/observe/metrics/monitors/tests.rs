@@ -110,7 +110,7 @@ fn page_shows_status_latencies_and_certificate() {
 }
 
 #[test]
-fn page_without_the_setting_shows_none() {
+fn page_hides_monitors_unless_allowed() {
     let metrics = Metrics::new();
     show_one(&metrics.monitors);
     assert_eq!(series(&metrics), "");
