@@ -6,6 +6,7 @@ mod built;
 mod client;
 mod dist;
 mod go;
+mod mcp;
 mod module;
 mod nats;
 mod npm;
@@ -167,6 +168,7 @@ pub(crate) fn for_tests() -> Result<()> {
     ready(&BUF)?;
     ready(&SMTP_SERVER)?;
     ready(&openid::PROVIDER)?;
+    ready(&mcp::CLIENT)?;
     ready(&pebble::PEBBLE)?;
     ready(&nats::SERVER)?;
     present(&CHROMIUM).context("`chromium` not found")?;

@@ -50,6 +50,7 @@ pub(super) const CHAPTERS: &[Chapter] = &[
             "guides/check-once.md",
             "guides/command-line.md",
             "guides/call-it.md",
+            "guides/assistants.md",
             "guides/alerts.md",
             "guides/status-page.md",
             "guides/monitors-as-yaml.md",
@@ -77,6 +78,7 @@ pub(super) const CHAPTERS: &[Chapter] = &[
             "reference/regions.md",
             "reference/values.md",
             "reference/v1.md",
+            "reference/mcp.md",
         ],
     },
     Chapter {

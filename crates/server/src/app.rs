@@ -15,12 +15,13 @@ use web::context::Context;
 use web::limits::AttemptLimiter;
 use web::proxies::TrustedProxies;
 
+use crate::assistants::{self, AssistantState};
 use crate::auth::Auth;
 use crate::control::ControlService;
 use crate::demo::DemoState;
 use crate::domains::{Domains, HostRouter};
 use crate::edge::{self, BODY_WITHIN, Budget, Edge};
-use crate::gate::{AuthLayer, before_members_rpc};
+use crate::gate::{AuthLayer, before_inner_rpc};
 use crate::health::{self, HealthState, RunningCheck};
 use crate::housekeeping::Housekeeping;
 use crate::observe::Metrics;
@@ -64,14 +65,15 @@ pub struct App {
 }
 
 impl App {
-    /// Returns the router of all paths: operational endpoints, `/v1`, status pages, documentation
-    /// and RPC services. The services are below `/rpc` and at the root, because stock gRPC clients
+    /// Returns the router of all paths: operational endpoints, `/v1`, `/mcp`, status pages,
+    /// documentation and RPC services. The services are below `/rpc` and at the root, because stock gRPC clients
     /// cannot add a path prefix.
     ///
     /// On the custom domain of a page, only that page is served. Cancelling `stop` ends the streams
     /// that have no end.
     pub fn router(&self, dashboard: &Dashboard, stop: CancellationToken) -> Router {
         let pages_stop = stop.clone();
+        let assistants = assistants::routes(self.assistants(stop.clone()), self.auth_layer());
         let rpc_routes = self
             .rpc_routes(stop)
             .layer(from_fn_with_state(self.auth_layer(), AuthLayer::before_rpc))
@@ -81,6 +83,7 @@ impl App {
             .merge(health::routes(self.health()))
             .merge(v1::routes(self.keys(), self.auth_layer()))
             .merge(probes::routes(self.probes(pages_stop.clone())))
+            .merge(assistants)
             .merge(pages::routes(&self.pages, pages_stop))
             .merge(documentation::routes(self.pages.public_url()))
             .merge(dashboard::routes(dashboard))
@@ -107,10 +110,11 @@ impl App {
             .layer(from_fn_with_state(self.metrics.clone(), rpc::buffer_body))
     }
 
-    /// Returns the services of the contract for members whom the dashboard signed in. Requests carry
-    /// their [`crate::auth::Caller`], whose role decides about each call.
-    pub fn member_routes(&self, stop: CancellationToken) -> Router {
-        self.rpc_routes(stop).layer(from_fn(before_members_rpc))
+    /// Returns the services of the contract for callers whom another surface of this server has
+    /// authenticated. Requests carry their [`crate::auth::Caller`], whose role or scope decides about
+    /// each call.
+    pub fn inner_routes(&self, stop: CancellationToken) -> Router {
+        self.rpc_routes(stop).layer(from_fn(before_inner_rpc))
     }
 
     /// Returns the router that serves the status page of a custom domain at the root of its host.
@@ -195,6 +199,11 @@ impl App {
         NatsLane::new(self.probe_calls(), settings, status, stop)
     }
 
+    fn assistants(&self, stop: CancellationToken) -> AssistantState {
+        let public_url = self.pages.public_url().map(str::to_owned);
+        AssistantState { methods: self.inner_routes(stop), public_url }
+    }
+
     fn probes(&self, stop: CancellationToken) -> ProbeState {
         ProbeState { calls: self.probe_calls(), proxies: self.proxies.clone(), stop }
     }
@@ -233,7 +242,7 @@ impl App {
 /// parameters. The routers are built from the same lists.
 pub fn paths() -> impl Iterator<Item = String> {
     let fixed = health::paths().chain(v1::paths()).chain(probes::paths());
-    let fixed = fixed.chain(documentation::paths());
+    let fixed = fixed.chain(assistants::paths()).chain(documentation::paths());
     let fixed = fixed.chain(dashboard::paths());
     fixed.map(str::to_owned).chain(pages::paths())
 }

@@ -15,6 +15,7 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use contract::SecretVisibility;
 use contract::rpc::{self, Reason};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
@@ -46,6 +47,9 @@ pub struct Caller {
     pub scope: Scope,
     /// Whether the key was created before scopes existed.
     pub legacy: bool,
+    /// Whether results omit secrets that the scope includes. Those for assistants do, because a model
+    /// may repeat whatever it reads.
+    pub is_redacted: bool,
     /// Address of the client, for the audit log.
     pub address: Option<IpAddr>,
 }
@@ -104,13 +108,28 @@ impl Caller {
             Role::Viewer => Scope::Read,
         };
         let principal = Principal::Member { user, role };
-        Self { workspace, principal, scope, legacy: false, address: None }
+        Self { workspace, principal, scope, legacy: false, is_redacted: false, address: None }
     }
 
     /// Returns the same caller with the address of its client.
     #[must_use]
     pub const fn from_address(self, address: IpAddr) -> Self {
         Self { address: Some(address), ..self }
+    }
+
+    /// Returns the same caller, whose results omit secrets.
+    #[must_use]
+    pub const fn redacted(self) -> Self {
+        Self { is_redacted: true, ..self }
+    }
+
+    /// Returns whether this caller reads secrets. Write keys and editors do (design §4).
+    pub const fn secrets(self) -> SecretVisibility {
+        if self.scope.may_write() && !self.is_redacted {
+            SecretVisibility::Visible
+        } else {
+            SecretVisibility::Redacted
+        }
     }
 
     /// Returns the audit context of a change that this caller makes at this time.

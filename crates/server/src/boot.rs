@@ -222,7 +222,7 @@ async fn serve(
     let arrivals = replicas::arrivals(settings, &ctx, &store, &mut listeners)?;
     let control = |why| BootError::Control { folder: settings.data.clone(), why };
     let socket = Socket::open(&settings.data).map_err(control)?;
-    let metrics = Metrics::new();
+    let metrics = Metrics::showing_monitors(settings.monitors_in_metrics);
     let network = network(settings, zones)?;
     let names = DomainTasks::new(settings, &network);
     names.domains.read(&store).await?;

@@ -91,6 +91,12 @@ pub static SETTINGS: &[Setting] = &[
         "Plans of workspaces with their limits, separated by commas, such as `team monitors=50 shortest_period=1m pages=3 channels=10 retention_days=90 weight=4`; an omitted limit does not apply. Checks share the server by weight, 1 to 100 and 1 if omitted.",
     ),
     Setting::new(
+        "monitors_in_metrics",
+        "0",
+        "COUNT",
+        "Maximum number of monitors that /metrics shows with name, status, latencies and certificate expiry, 0 to 1000; 0 shows none. The page needs no key, so every reader sees them.",
+    ),
+    Setting::new(
         "max_checks_in_flight",
         "0",
         "COUNT",

@@ -82,7 +82,11 @@ pub(crate) enum Protocol {
 impl Protocol {
     /// Returns the protocol of a path.
     pub(crate) fn from_path(path: &str) -> Self {
-        if path.starts_with("/v1/") || path == "/v1" { Self::V1 } else { Self::Rpc }
+        if path.starts_with("/v1/") || matches!(path, "/v1" | mcp::PATH) {
+            Self::V1
+        } else {
+            Self::Rpc
+        }
     }
 
     /// Encodes the error for the caller of this request, with the request's ID.

@@ -72,8 +72,9 @@ impl AuthLayer {
         response
     }
 
-    /// Authenticates `/v1` requests. The routes decide what a read key may do.
-    pub(crate) async fn before_v1(
+    /// Authenticates requests to `/v1` and `/mcp` before anything reads their bodies. The routes decide
+    /// what a read key may do.
+    pub(crate) async fn before_routes(
         State(gate): State<Self>,
         request: Request,
         next: Next,
@@ -88,9 +89,9 @@ impl AuthLayer {
     }
 }
 
-/// Rejects RPC requests of a member that the role does not allow. The caller is an extension of the
-/// request.
-pub(crate) async fn before_members_rpc(
+/// Rejects RPC requests that the caller's key or role does not allow. The caller is an extension of the
+/// request, which another surface of this server has authenticated.
+pub(crate) async fn before_inner_rpc(
     Extension(caller): Extension<Caller>,
     request: Request,
     next: Next,
@@ -99,7 +100,10 @@ pub(crate) async fn before_members_rpc(
     let path = path.strip_prefix("/rpc").unwrap_or(path);
     let error = match rpc::method(path) {
         None => Some(rpc::unknown_method(path)),
-        Some(method) => refuse_member(method, caller),
+        Some(method) => match caller.principal {
+            Principal::Key(_) => refuse_key(method, caller),
+            Principal::Member { .. } => refuse_member(method, caller),
+        },
     };
     match error {
         Some(error) => Protocol::Rpc.refuse(error, &request),

@@ -1,5 +1,5 @@
 //! `/healthz`, `/readyz` and `/metrics`, for machines and without a key. They reveal nothing about
-//! workspaces. Operators who want them private block the paths in a proxy.
+//! workspaces, unless the setting `monitors_in_metrics` lets `/metrics` name monitors. Operators who want them private block the paths in a proxy.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -177,6 +177,12 @@ async fn metrics(State(health): State<HealthState>) -> Response {
     let unreadable = i64::try_from(health.store.quarantine().count()).unwrap_or(i64::MAX);
     health.metrics.unreadable_rows.set(unreadable);
     health.metrics.standbys.set(i64::from(health.store.standbys()));
+    if let Some(limit) = health.metrics.monitors.limit() {
+        match health.store.fleets().active_of_all(limit).await {
+            Ok(monitors) => health.metrics.monitors.show(monitors),
+            Err(error) => tracing::warn!("failed to read the monitors for /metrics: {error}"),
+        }
+    }
     ([(CONTENT_TYPE, OPEN_METRICS)], health.metrics.page()).into_response()
 }
 

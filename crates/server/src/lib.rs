@@ -7,8 +7,8 @@
 //!   places.
 //! - Requests: `connection` limits connections, `edge` is the outermost layer of every response,
 //!   `auth` authenticates callers, `gate` is its layer, and `actor` names them in the audit log.
-//! - Surfaces: `rpc`, `v1`, `health`, `probes` for probes in other places, and the crates `pages` and
-//!   `documentation`; `domains` maps custom domains to pages. None of them imports `app`.
+//! - Surfaces: `rpc`, `v1`, `health`, `probes` for probes in other places, `assistants` with the crate `mcp`,
+//!   and the crates `pages` and `documentation`; `domains` maps custom domains to pages. None of them imports `app`.
 //! - `workspaces` changes and deletes workspaces as a whole, and `probe_admin` manages probes.
 //! - Operation: `control` executes the operator's commands, `observe` reports on the server, `operator`
 //!   notifies its operator, `housekeeping` compacts and deletes data, `monthly` ends months, and `demo`
@@ -16,6 +16,7 @@
 
 mod actor;
 mod app;
+mod assistants;
 pub mod auth;
 pub mod boot;
 pub mod config;

@@ -45,7 +45,7 @@ pub(crate) fn routes(state: V1State, layer: AuthLayer) -> Router {
     let endpoints = ENDPOINTS
         .iter()
         .fold(Router::new(), |router, (path, endpoint)| router.route(path, endpoint.handler()))
-        .route_layer(from_fn_with_state(layer, AuthLayer::before_v1))
+        .route_layer(from_fn_with_state(layer, AuthLayer::before_routes))
         .method_not_allowed_fallback(wrong_method);
     UNKNOWN
         .iter()

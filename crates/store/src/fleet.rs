@@ -1,8 +1,10 @@
 //! Reads all monitors of a workspace at once, for screens that show a whole fleet. Two parts change at
 //! different rates: what people set ([`Fleets::changed_definitions`]) and what checks find
 //! ([`Fleets::statuses`]). `causes` explains the few monitors that are not well, and `figures` has the
-//! uptime and latency of those that a list shows. `compact` reads all rows at once.
+//! uptime and latency of those that a list shows. `compact` reads all rows at once. `active` has the running
+//! monitors of all workspaces.
 
+mod active;
 mod causes;
 mod compact;
 mod figures;
@@ -21,6 +23,7 @@ use crate::row::{id, instant};
 use crate::vault::Vault;
 use crate::{Store, StoreError};
 
+pub use active::ActiveMonitor;
 pub use causes::FleetCause;
 pub use figures::FleetFigures;
 

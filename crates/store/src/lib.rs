@@ -116,8 +116,8 @@ pub use engine::{ClockOffset, Database, DatabaseOwner, Standby};
 pub use error::StoreError;
 pub use evidence::{EvidenceEntry, EvidenceStore};
 pub use fleet::{
-    ChangedDefinitions, DefinitionsVersion, FleetCause, FleetFigures, FleetStatus, Fleets,
-    MonitorDefinition, MonitorNumber, MonitorVerdict,
+    ActiveMonitor, ChangedDefinitions, DefinitionsVersion, FleetCause, FleetFigures, FleetStatus,
+    Fleets, MonitorDefinition, MonitorNumber, MonitorVerdict,
 };
 pub use generations::Generation;
 pub use groups::{Groups, NewGroup};

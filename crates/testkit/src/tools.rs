@@ -70,7 +70,7 @@ pub fn wheels_of_client() -> PathBuf {
 
 /// Returns the path of `place` below the folder of tools. Panics if it is not installed and names
 /// `what` the tests start.
-pub(crate) fn installed(place: &str, what: &str) -> PathBuf {
+pub fn installed(place: &str, what: &str) -> PathBuf {
     #[expect(clippy::disallowed_methods, reason = "only tests need to know the folder of tools")]
     let tools = std::env::var("ALOFT_TOOLS_DIR")
         .map_or_else(|_| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools"), PathBuf::from);

@@ -19,7 +19,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pages", &["domain", "probe", "store", "web", "web-assets"]),
     ("documentation", &["web", "web-assets"]),
     ("dashboard", &["contract", "domain", "store", "web", "web-assets"]),
-    ("server", &["contract", "dashboard", "documentation", "pages", "probe", "remote", "store"]),
+    ("mcp", &["contract"]),
+    (
+        "server",
+        &["contract", "dashboard", "documentation", "mcp", "pages", "probe", "remote", "store"],
+    ),
     ("import", &["configuration"]),
     ("cli", &["configuration", "contract", "import", "server", "probe", "remote"]),
     ("terraform-plugin", &[]),

@@ -45,6 +45,11 @@ pub(crate) fn must_be_read(world: &World, place: &str, language: &str, file: &Pa
             must_take(place, Command::new(testkit::nats::program()).arg("-t").arg("-c").arg(file));
         }
         "nginx" => must_be_nginx(world, place, file),
+        "json" => {
+            let text = fs::read_to_string(file).unwrap();
+            let read: Result<serde_json::Value, _> = serde_json::from_str(&text);
+            read.unwrap_or_else(|why| panic!("{place}: {why}"));
+        }
         _ => {}
     }
 }

@@ -52,6 +52,7 @@ fn skipped_blocks_are_few_and_have_reasons() {
     clients/python/README.md: the package is not on PyPI before the first release
     clients/typescript/README.md: the package is not on npm before the first release
     docs/guides/alerts.md: it takes a message that found no receiver
+    docs/guides/assistants.md: it takes an account of the assistant
     docs/guides/check-once.md: a picture of what a check of a slow page draws
     docs/guides/first-monitor.md: it builds the program, which the tests have built already
     docs/guides/move-from-gatus.md: `aloft apply` has a guide of its own

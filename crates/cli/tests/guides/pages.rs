@@ -39,6 +39,7 @@ pages! {
     typescript_holds: "docs/guides/typescript.md",
     go_holds: "docs/guides/go.md",
     python_holds: "docs/guides/python.md",
+    assistants_hold: "docs/guides/assistants.md",
     calls_from_anything_hold: "docs/guides/call-it.md",
     the_command_line_holds: "docs/guides/command-line.md",
     checks_from_here_hold: "docs/guides/check-once.md",

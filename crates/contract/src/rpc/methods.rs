@@ -20,6 +20,9 @@ pub struct Method {
     /// Whether the method has no side effects: `idempotency_level = NO_SIDE_EFFECTS` in the proto.
     /// Read keys may call exactly these methods (spec §5.5).
     pub reads_only: bool,
+    /// Whether a repeated call has no further effect: every method that only reads, and
+    /// `idempotency_level = IDEMPOTENT`.
+    pub is_idempotent: bool,
     /// Whether either direction may have more than one message.
     pub streams: bool,
     /// Full name of the request.
@@ -90,6 +93,10 @@ fn describe(service: &str, method: &MethodDescriptor) -> Method {
         name: method.name().to_owned(),
         path: format!("/{service}/{}", method.name()),
         reads_only: level == Some(IdempotencyLevel::NO_SIDE_EFFECTS),
+        is_idempotent: matches!(
+            level,
+            Some(IdempotencyLevel::NO_SIDE_EFFECTS | IdempotencyLevel::IDEMPOTENT)
+        ),
         streams: method.is_client_streaming() || method.is_server_streaming(),
         request: POOL.message(method.input()).full_name().to_owned(),
         response: POOL.message(method.output()).full_name().to_owned(),

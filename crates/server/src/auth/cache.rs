@@ -61,6 +61,7 @@ impl CachedKey {
                 // Spec §5.6: keys created before scopes existed may write.
                 scope: key.scope.unwrap_or(Scope::Write),
                 legacy: key.scope.is_none(),
+                is_redacted: false,
                 address: None,
             },
             workspace: Arc::new(workspace),
@@ -146,6 +147,7 @@ mod tests {
             principal: Principal::Key(KeyId::from_bits(2)),
             scope: Scope::Read,
             legacy: false,
+            is_redacted: false,
             address: None,
         };
         let workspace = Workspace {

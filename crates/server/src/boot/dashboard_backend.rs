@@ -48,7 +48,7 @@ pub(super) fn dashboard(
     stop: &CancellationToken,
 ) -> Dashboard {
     let backend = DashboardBackend {
-        routes: app.member_routes(stop.clone()),
+        routes: app.inner_routes(stop.clone()),
         services: app.services(),
         notifier: app.notifier.clone(),
         control: app.control(),

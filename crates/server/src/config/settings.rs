@@ -25,6 +25,9 @@ use super::servers::{self, MailServer};
 use super::single_sign_on;
 use super::{ConfigError, Layers, Value, Values};
 
+/// Maximum of `monitors_in_metrics`: each monitor has four series, and six more for each of its regions.
+const MONITORS_IN_METRICS_MAX: u32 = 1_000;
+
 /// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
@@ -52,6 +55,8 @@ pub struct Settings {
     pub default_regions: Vec<Region>,
     /// Default retention of results.
     pub retention: Duration,
+    /// Maximum number of monitors that `/metrics` shows.
+    pub monitors_in_metrics: u32,
     /// Maximum number of concurrent checks; `None` derives it from the limit of open files.
     pub max_checks_in_flight: Option<usize>,
     /// Memory for the bodies of all checks, in bytes.
@@ -122,6 +127,11 @@ impl Settings {
             retention: read(values.get("retention_days"), "must be 1 to 3650", days)?,
             plans: plans(values.get("plans"))?,
             operator: operator(values.get("operator"))?,
+            monitors_in_metrics: read(
+                values.get("monitors_in_metrics"),
+                "must be 0 to 1000",
+                |text| text.parse().ok().filter(|count| *count <= MONITORS_IN_METRICS_MAX),
+            )?,
             max_checks_in_flight: read(
                 values.get("max_checks_in_flight"),
                 "must be a whole number, or 0",
@@ -318,6 +328,7 @@ mod tests {
             ("default_regions", " , "),
             ("retention_days", "0"),
             ("retention_days", "3651"),
+            ("monitors_in_metrics", "1001"),
             ("max_checks_in_flight", "-1"),
             ("request_body_memory_mib", "31"),
             ("nameservers", "9.9.9.9"),
@@ -345,6 +356,7 @@ mod tests {
         `default_regions` must name one region or more: no monitor runs nowhere (from the environment)
         `retention_days` must be 1 to 3650, not `0` (from the environment)
         `retention_days` must be 1 to 3650, not `3651` (from the environment)
+        `monitors_in_metrics` must be 0 to 1000, not `1001` (from the environment)
         `max_checks_in_flight` must be a whole number, or 0, not `-1` (from the environment)
         `request_body_memory_mib` must be 32 to 65536, not `31` (from the environment)
         `nameservers` must be addresses such as 9.9.9.9:53, joined by commas, not `9.9.9.9` (from the environment)

@@ -6,6 +6,7 @@ pub(crate) fn is_for_keys(path: &str) -> bool {
     let method = path.strip_prefix("/rpc").unwrap_or(path);
     path.starts_with("/v1/")
         || path.starts_with("/probe/")
+        || path == mcp::PATH
         || (looks_like_a_method(method) && !is_public(method))
 }
 
@@ -45,6 +46,8 @@ mod tests {
             ("/monitor.v1.MonitorService/GetMonitor", true),
             ("/rpc/monitor.v1.MonitorService/GetMonitor", true),
             ("/v1/whoami", true),
+            ("/mcp", true),
+            ("/mcp/", false),
             ("/rpc/grpc.health.v1.Health/Watch", false),
             ("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", false),
             ("/status/page", false),

@@ -1,9 +1,11 @@
 //! Metrics of `/metrics`. They are created once and shared. Series that are known in advance are
 //! resolved here, so that counting is one atomic addition.
 //!
-//! Labels never contain tenants' data (names, IDs, addresses), because the page needs no key.
+//! Labels never contain tenants' data (names, IDs, addresses), because the page needs no key. The exception
+//! are those in `monitors`, which a setting allows.
 
 mod bounds;
+mod monitors;
 mod probes;
 
 use std::sync::Arc;
@@ -21,6 +23,7 @@ use rules::{MonitorKind, ProviderType};
 use web::cache::CacheMetrics;
 
 use self::bounds::{CALL_BOUNDS, CHECK_BOUNDS, COMMIT_BOUNDS, LATENESS_BOUNDS, MESSAGE_BOUNDS};
+pub use self::monitors::MonitorMetrics;
 pub use self::probes::{ProbeMetrics, ProbeStatus};
 use super::process::ProcessFigures;
 
@@ -60,6 +63,8 @@ pub struct MetricSet {
     pub probes_suspect: Gauge,
     /// Probes in other places.
     pub probes: ProbeMetrics,
+    /// Monitors that the operator lets the page show.
+    pub monitors: MonitorMetrics,
     /// Results that are durably stored.
     pub results_committed: Counter,
     /// Transactions of results that failed and are retried.
@@ -113,9 +118,14 @@ impl MessageOutcome {
 const KINDS: usize = MonitorKind::ALL.len();
 
 impl Metrics {
-    /// Creates all metrics with the value zero.
-    #[expect(clippy::too_many_lines, reason = "an entry for each figure, and nothing else")]
+    /// Creates all metrics with the value zero, without single monitors.
     pub fn new() -> Self {
+        Self::showing_monitors(0)
+    }
+
+    /// Creates all metrics with the value zero. The page shows up to this many single monitors.
+    #[expect(clippy::too_many_lines, reason = "an entry for each figure, and nothing else")]
+    pub fn showing_monitors(limit: u32) -> Self {
         let mut root = Registry::default();
         // Process metrics keep their usual Prometheus names.
         root.register_collector(Box::new(ProcessFigures));
@@ -123,6 +133,8 @@ impl Metrics {
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "The binary that runs", build);
         let calls = Family::<[(&'static str, &'static str); 2], Counter>::default();
+        let monitors = MonitorMetrics::new(limit);
+        registry.register_collector(Box::new(monitors.clone()));
         registry.register("calls", "Answered calls by method and code", calls.clone());
         let figures = MetricSet {
             checks: checks(registry),
@@ -192,6 +204,7 @@ impl Metrics {
             ),
             probes_suspect: gauge(registry, "probes_suspect", "Probes that are suspect now"),
             probes: ProbeMetrics::register(registry),
+            monitors,
             results_committed: counter(
                 registry,
                 "results_committed",

@@ -83,7 +83,7 @@ fn snake_case(name: &str) -> String {
 
 /// Returns whether this caller reads secrets. Write keys do (design §4).
 pub(super) const fn secrets(caller: Caller) -> SecretVisibility {
-    if caller.scope.may_write() { SecretVisibility::Visible } else { SecretVisibility::Redacted }
+    caller.secrets()
 }
 
 /// Returns the key that identifies a create and its retries, if the caller sent one. `request` must

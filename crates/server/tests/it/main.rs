@@ -17,6 +17,7 @@ mod domains;
 mod edge;
 mod input;
 mod limits;
+mod mcp;
 mod methods;
 mod observe;
 mod pipeline;

@@ -72,3 +72,32 @@ async fn the_figures_tell_nothing_of_workspaces() {
         assert!(!page.contains(secret), "{secret}");
     }
 }
+
+// issue 20, point 7: "Per-monitor metrics (bounded, behind a setting: status, latency by phase, …)"
+#[tokio::test]
+async fn setting_shows_single_monitors_in_metrics() {
+    let server = TestServer::start_with(|settings| settings.monitors_in_metrics = 1).await;
+    let caller = server.caller(Scope::Write);
+    let new = |name: &str| json!({ "monitor": { "name": name, "uri": "localhost:1", "periodicity": "1h", "active": true, "retry": 0 } });
+    let created = caller.rpc("CreateTcpMonitor", new("first")).await;
+    caller.rpc("CreateTcpMonitor", new("second")).await;
+    let id = created.json()["monitor"]["id"].as_str().unwrap().to_owned();
+    let metrics = async || server.nobody().get("/metrics").await.to_string();
+    let labels = format!("workspace=\"acme\",id=\"{id}\",name=\"first\",kind=\"tcp\"");
+    let before = metrics().await;
+    assert!(
+        before.contains(&format!("aloft_monitor_status{{{labels},status=\"unknown\"}} ")),
+        "{before}"
+    );
+    caller.rpc("TriggerMonitor", json!({ "id": id })).await;
+    let after = metrics().await;
+    for series in [
+        format!("aloft_monitor_status{{{labels},status=\"error\"}} 1\n"),
+        format!("aloft_monitor_status{{{labels},status=\"active\"}} 0\n"),
+        format!("aloft_monitor_latency_seconds{{{labels},region=\"fly-ams\"}} "),
+        format!("aloft_monitor_phase_seconds{{{labels},region=\"fly-ams\",phase=\"dns\"}} "),
+    ] {
+        assert!(after.contains(&series), "no `{series}` in\n{after}");
+    }
+    assert!(!after.contains("name=\"second\""), "{after}");
+}

@@ -1,6 +1,7 @@
 //! Cache key of a response: caller, method, request and format.
 
 use axum::extract::Request;
+use contract::SecretVisibility;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, Method};
 use rules::WorkspaceId;
@@ -30,7 +31,7 @@ const FORM: [HeaderName; 8] = [
 pub(crate) struct CacheKey {
     workspace: WorkspaceId,
     /// Whether the key may write. Only such keys read secrets.
-    may_write: bool,
+    sees_secrets: bool,
     method: &'static str,
     /// Verb, format, query and message. Each has a length prefix, so that keys are unambiguous.
     rest: Vec<u8>,
@@ -52,8 +53,9 @@ impl CacheKey {
         let mut rest = encode_headers(request.method(), request.headers());
         push(&mut rest, query.as_bytes());
         push(&mut rest, message);
-        let (workspace, may_write) = (caller.workspace, caller.scope.may_write());
-        Some(Self { workspace, may_write, method, rest })
+        let (workspace, sees_secrets) =
+            (caller.workspace, caller.secrets() == SecretVisibility::Visible);
+        Some(Self { workspace, sees_secrets, method, rest })
     }
 
     /// Returns the approximate memory use, in bytes.
@@ -94,7 +96,7 @@ mod tests {
     fn caller(workspace: u64, scope: Scope) -> Caller {
         let workspace = WorkspaceId::from_bits(workspace);
         let principal = Principal::Key(KeyId::from_bits(1));
-        Caller { workspace, principal, scope, legacy: false, address: None }
+        Caller { workspace, principal, scope, legacy: false, is_redacted: false, address: None }
     }
 
     fn request(headers: &[(&'static str, &'static str)], uri: &str, body: &str) -> Request {

@@ -70,7 +70,7 @@ impl Team {
     pub(super) async fn call(&self, role: Role, path: &str, request: Value) -> (u16, Value) {
         let caller =
             Member::member(self.workspace, user_id(role), role).from_address([192, 0, 2, 1].into());
-        let router = self.server.running().app().member_routes(CancellationToken::new());
+        let router = self.server.running().app().inner_routes(CancellationToken::new());
         let router = router.layer(axum::Extension(caller));
         let request = Request::post(format!("/rpc/{path}"))
             .header("content-type", "application/json")
