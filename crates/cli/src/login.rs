@@ -12,6 +12,7 @@ use crate::contexts::{self, Contexts, StoredContext};
 use crate::database_args::ConfigArg;
 use crate::key_input;
 use crate::output;
+use crate::output_args::JsonArgs;
 use crate::service::{self, NETWORK_HELP, given_address, local_address};
 
 /// How a key gets to the program.
@@ -44,9 +45,8 @@ pub(crate) struct LogoutArgs {
 pub(crate) enum ContextCommand {
     /// List the contexts and mark the one in use
     List {
-        /// Print JSON, without keys
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        json: JsonArgs,
     },
     /// Use a context in the commands that follow
     Use {
@@ -136,7 +136,7 @@ pub(crate) fn logout(args: LogoutArgs) -> Result<()> {
 
 pub(crate) fn context(action: ContextCommand) -> Result<()> {
     match action {
-        ContextCommand::List { json } => list(json),
+        ContextCommand::List { json } => list(&json),
         ContextCommand::Use { name } => select(&name),
         ContextCommand::Remove { name } => {
             print_removed(&Contexts::change(|contexts| contexts.remove(&name))?);
@@ -145,12 +145,11 @@ pub(crate) fn context(action: ContextCommand) -> Result<()> {
     }
 }
 
-fn list(json: bool) -> Result<()> {
+fn list(json: &JsonArgs) -> Result<()> {
     let contexts = Contexts::read()?;
-    if json {
+    if json.is_wanted() {
         let all: Vec<Value> = contexts.all.iter().map(without_key).collect();
-        output::print_json(json!({ "current": contexts.current, "contexts": all }));
-        return Ok(());
+        return json.print(json!({ "current": contexts.current, "contexts": all }));
     }
     let row = |it: &StoredContext| {
         let mark = if contexts.current.as_ref() == Some(&it.name) { "*" } else { "" };

@@ -60,11 +60,11 @@ pub(crate) async fn run(action: ProbeAction, database: DatabaseArgs) -> Result<E
     match action {
         ProbeAction::Create(NewProbeArgs { regions, workspace, name }) => {
             let created = admin.create_probe(CreateProbe { workspace, name, regions }).await?;
-            print_token(&database, &settings, &created, "");
+            print_token(&database, &settings, &created, "")?;
         }
         ProbeAction::List => {
             let rows = admin.list_probes().await?;
-            database.print_result(serde_json::to_value(&rows)?, || table(&rows));
+            database.print_result(serde_json::to_value(&rows)?, || table(&rows))?;
         }
         ProbeAction::Rotate { probe } => {
             let created = admin.rotate_probe(probe).await?;
@@ -72,7 +72,7 @@ pub(crate) async fn run(action: ProbeAction, database: DatabaseArgs) -> Result<E
             let overlap = format!(
                 " The previous token stays valid until this one is used, or for {hours} hours."
             );
-            print_token(&database, &settings, &created, &overlap);
+            print_token(&database, &settings, &created, &overlap)?;
         }
         ProbeAction::Delete { probe, yes } => {
             if !yes {
@@ -83,7 +83,7 @@ pub(crate) async fn run(action: ProbeAction, database: DatabaseArgs) -> Result<E
             }
             let ProbeRow { id, name, .. } = admin.delete_probe(probe).await?;
             let words = || format!("deleted probe `{name}` ({id})");
-            database.print_result(json!({ "id": id, "name": name, "deleted": true }), words);
+            database.print_result(json!({ "id": id, "name": name, "deleted": true }), words)?;
         }
     }
     admin.close().await?;
@@ -96,7 +96,7 @@ fn print_token(
     settings: &Settings,
     created: &CreatedProbe,
     overlap: &str,
-) {
+) -> Result<()> {
     let CreatedProbe { id, name, regions, token, server_url } = created;
     let url = server_url.clone().unwrap_or_else(|| url_of(settings));
     let command = remote::start_command(&url, token);
@@ -133,7 +133,7 @@ fn print_token(
     if let Some(nats) = &nats {
         result["nats_command"] = json!(nats);
     }
-    database.print_result(result, words);
+    database.print_result(result, words)
 }
 
 /// Returns the URL of a server with these settings.

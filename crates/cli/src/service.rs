@@ -50,17 +50,6 @@ pub(crate) struct Service {
     endpoint: OnceLock<Endpoint>,
 }
 
-/// The service to call, and the format of the output.
-#[derive(Debug, Args)]
-#[command(after_help = KEY_HELP)]
-pub(crate) struct OutputArgs {
-    #[command(flatten)]
-    pub(crate) service: Service,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
 /// Address and key of the service, each from its first source.
 #[derive(Debug)]
 struct Endpoint {
@@ -87,6 +76,16 @@ impl Service {
     /// else that of a server on this machine with these settings.
     pub(crate) fn address(&self) -> Result<String> {
         Ok(self.endpoint()?.address.clone())
+    }
+
+    /// Creates the service of these flags.
+    pub(crate) fn new(base_url: Option<String>, context: Option<String>) -> Self {
+        Self { base_url, context, config: ConfigArg::default(), endpoint: OnceLock::new() }
+    }
+
+    /// Returns whether a key is known.
+    pub(crate) fn has_key(&self) -> Result<bool> {
+        Ok(!matches!(self.endpoint()?.key, KeySource::Missing { .. }))
     }
 
     /// Returns a client with the key. Prints the address.
