@@ -19,9 +19,9 @@ use serde_json::{Value as Json, json};
 use self::execute::{Executor, Outcome};
 use self::record::Record;
 use crate::content::{self, Workspace};
+use crate::json_args::JsonArgs;
 use crate::named;
 use crate::output;
-use crate::output_args::JsonArgs;
 use crate::service::{KEY_HELP, Service};
 use crate::session::Session;
 

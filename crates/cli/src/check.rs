@@ -21,8 +21,8 @@ use web::context::Context;
 
 use self::terminal::Paper;
 use crate::database_args::ConfigArg;
+use crate::json_args::JsonArgs;
 use crate::output;
-use crate::output_args::JsonArgs;
 
 /// Subcommands of `aloft check`.
 #[derive(Debug, Subcommand)]

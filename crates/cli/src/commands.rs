@@ -12,8 +12,9 @@ use crate::flags::Flags;
 use crate::output_args::OutputArgs;
 use crate::{
     Cli, admin, apply, channels, check, components, config, dashboard, database, doctor, export,
-    import, incidents, keys, login, maintenance, manual, members, missed, monitors, pages,
+    import, incidents, init, keys, login, maintenance, manual, members, missed, monitors, pages,
     probe, probes, regions, reports, runtime, serve, subscribers, terraform, usage, users, wait,
+    watch,
 };
 
 /// Meaning of the exit codes of most commands.
@@ -129,6 +130,11 @@ pub(crate) enum Command {
     Context {
         #[command(subcommand)]
         action: login::ContextCommand,
+    },
+    /// Set up a first alert: a monitor, channels, a test message and a first check
+    Init {
+        #[command(flatten)]
+        args: Box<init::InitArgs>,
     },
     /// Create, list, change, check and delete monitors
     Monitors {
@@ -273,6 +279,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Login { args } => wait(login::login(args)).map(|()| ExitCode::SUCCESS),
         Command::Logout { args } => login::logout(args).map(|()| ExitCode::SUCCESS),
         Command::Context { action } => login::context(action).map(|()| ExitCode::SUCCESS),
+        Command::Init { args } => wait(init::run(*args)),
         Command::Monitors { action } => wait(monitors::run(action)),
         Command::Incidents { action } => wait(incidents::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Missed { args } => wait(missed::run(args)).map(|()| ExitCode::SUCCESS),

@@ -12,8 +12,8 @@ use server::control::{self, Admin};
 use web::context::Context;
 
 use crate::flags::Flags;
+use crate::json_args::JsonArgs;
 use crate::output;
-use crate::output_args::JsonArgs;
 
 /// Variable of the data folder.
 const DATA_VARIABLE: &str = "ALOFT_DATA";

@@ -12,8 +12,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use import::{Destinations, Peer, SecretStyle};
 use server::boot;
 
+use crate::json_args::JsonArgs;
 use crate::output;
-use crate::output_args::JsonArgs;
 
 /// End of the help.
 const SOURCES: &str = "\

@@ -14,11 +14,11 @@ const ERROR_CHARS: usize = 200;
 
 /// An expression that can be evaluated.
 #[derive(Clone, Debug)]
-pub(crate) struct Expression(String);
+pub(crate) struct JqExpression(String);
 
 type Program = jaq_core::Filter<data::JustLut<Val>>;
 
-impl Expression {
+impl JqExpression {
     /// Parses an expression. The error names the place of the first mistake.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         compile(text).map(|_| Self(text.to_owned()))
@@ -118,7 +118,7 @@ mod tests {
     fn results(expression: &str) -> Result<Vec<String>, String> {
         let json = json!({ "monitors": [{ "name": "a\nb", "id": 1 }, { "name": "c", "id": 2.5 }] });
         let mut all = Vec::new();
-        Expression::parse(expression)?.evaluate(&json, |text| {
+        JqExpression::parse(expression)?.evaluate(&json, |text| {
             all.push(text.to_owned());
             all.len() < 5
         })?;

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use crate::check::without_credentials;
 use crate::contexts::{self, Contexts, StoredContext};
 use crate::database_args::ConfigArg;
+use crate::json_args::JsonArgs;
 use crate::key_input;
 use crate::output;
-use crate::output_args::JsonArgs;
 use crate::service::{self, NETWORK_HELP, given_address, local_address};
 
 /// How a key gets to the program.

@@ -8,8 +8,8 @@ use contract::monitor::wire::{
     ListMissedSlotsRequest, ListMissedSlotsResponse, MissedSlots, Timestamp,
 };
 
+use crate::json_args::JsonArgs;
 use crate::output;
-use crate::output_args::JsonArgs;
 use crate::paging::{NextPage, Paging, SHOWN};
 use crate::resources::{self, MONITORS};
 use crate::service::{KEY_HELP, Service};

@@ -21,6 +21,7 @@ mod first_steps;
 mod flips;
 mod formats;
 mod import;
+mod init;
 mod keys;
 mod lists;
 mod manual;
