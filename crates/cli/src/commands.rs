@@ -136,6 +136,11 @@ pub(crate) enum Command {
         #[command(flatten)]
         args: Box<init::InitArgs>,
     },
+    /// Watch monitors and open incidents live in the terminal
+    Watch {
+        #[command(flatten)]
+        args: Box<watch::WatchArgs>,
+    },
     /// Create, list, change, check and delete monitors
     Monitors {
         #[command(subcommand)]
@@ -280,6 +285,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Logout { args } => login::logout(args).map(|()| ExitCode::SUCCESS),
         Command::Context { action } => login::context(action).map(|()| ExitCode::SUCCESS),
         Command::Init { args } => wait(init::run(*args)),
+        Command::Watch { args } => wait(watch::run(*args)).map(|()| ExitCode::SUCCESS),
         Command::Monitors { action } => wait(monitors::run(action)),
         Command::Incidents { action } => wait(incidents::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Missed { args } => wait(missed::run(args)).map(|()| ExitCode::SUCCESS),

@@ -56,6 +56,7 @@ mod terraform;
 mod time;
 mod usage;
 mod users;
+mod watch;
 mod workspaces;
 
 use std::pin::Pin;

@@ -22,6 +22,11 @@ impl<'a> Session<'a> {
         Ok(Self { service, client: service.client()? })
     }
 
+    /// Returns the client, for calls beside each other.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
     /// Returns the service.
     pub(crate) const fn service(&self) -> &'a Service {
         self.service

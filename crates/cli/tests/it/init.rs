@@ -9,7 +9,7 @@ use crate::target::Target;
 use crate::user::User;
 
 #[test]
-fn second_run_finds_what_the_first_made() {
+fn second_run_creates_nothing() {
     let user = User::logged_in();
     let site = Target::start();
     let (url, hook) = (site.url("/"), site.url("/hook"));

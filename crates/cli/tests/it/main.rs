@@ -50,4 +50,5 @@ mod target;
 mod terraform;
 mod user;
 mod users;
+mod watch;
 mod workspaces;
