@@ -36,6 +36,7 @@ mod methods;
 mod missed;
 mod monitors;
 mod named;
+mod network_errors;
 mod output;
 mod output_args;
 #[cfg(test)]
