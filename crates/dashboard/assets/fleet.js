@@ -25,6 +25,9 @@
   });
   document.addEventListener("DOMContentLoaded", () => {
     for (const button of document.querySelectorAll(".without-scripts")) button.hidden = true;
+    // The answer to a refused change has the path of the change, which cannot be loaded again.
+    const address = document.querySelector("form[data-address]")?.dataset.address;
+    if (address) history.replaceState(null, "", address);
     show();
   });
   document.addEventListener("htmx:afterSettle", show);

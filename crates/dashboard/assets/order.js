@@ -2,16 +2,21 @@
 (() => {
   "use strict";
   let dragged = null;
-  // The list before the last drag.
-  let before = null;
+  // The list as it is stored.
+  let stored = null;
+  // Sends one order after the other, because each replaces the list.
+  let sending = Promise.resolve();
 
   const isGroup = (item) => item.hasAttribute("data-is-group");
 
   // Marks the rows that can be dragged. The server renders none, because links in them would drag too.
   const prepare = () => {
-    for (const item of document.querySelectorAll("[data-order] [data-entry]")) {
+    const order = document.querySelector("[data-order]");
+    if (!order) return;
+    for (const item of order.querySelectorAll("[data-entry]")) {
       if (item.querySelector(".grip")) item.draggable = true;
     }
+    if (!dragged) stored = order.innerHTML;
   };
 
   // Returns the list that an item may go into at this element: groups stay on the page itself.
@@ -45,7 +50,6 @@
   document.addEventListener("dragstart", (event) => {
     dragged = event.target.closest?.("[data-order] [data-entry]") ?? null;
     if (!dragged) return;
-    before = dragged.closest("[data-order]").innerHTML;
     event.dataTransfer.effectAllowed = "move";
     event.dataTransfer.setData("text/plain", dragged.dataset.entry);
     dragged.classList.add("dragged");
@@ -60,20 +64,21 @@
   });
   document.addEventListener("dragend", () => {
     if (!dragged) return;
+    // An answer to an earlier drag removes the row from the page.
     const order = dragged.closest("[data-order]");
     dragged.classList.remove("dragged");
     dragged = null;
+    if (!order) return;
     const values = { entry: layout(order) };
     const swap = { target: "#arrangement", select: "#arrangement", swap: "outerHTML", values };
-    htmx.ajax("POST", order.dataset.order, swap);
+    sending = sending.then(() => htmx.ajax("POST", order.dataset.order, swap)).catch(() => {});
   });
 
   // A refused order is not shown.
   const restore = (event) => {
     const order = document.querySelector("[data-order]");
-    if (!before || event.detail.requestConfig?.path !== order?.dataset.order) return;
-    order.innerHTML = before;
-    before = null;
+    if (!stored || event.detail.requestConfig?.path !== order?.dataset.order) return;
+    order.innerHTML = stored;
     prepare();
   };
   document.addEventListener("htmx:responseError", restore);

@@ -40,10 +40,10 @@
     }
   };
 
-  // Says that an update of a part of the page failed. Forms show what is stored again.
+  // Says that an update of a part of the page failed. A box that was ticked shows what is stored again.
   const refuse = (event, text) => {
-    const form = event.detail.elt?.closest?.("form[hx-post]");
-    form?.reset();
+    const box = event.detail.requestConfig?.triggeringEvent?.target;
+    if (box?.matches?.("form[hx-post] input[type=checkbox]")) box.checked = box.defaultChecked;
     const toasts = document.querySelector(".toasts");
     if (!toasts) return;
     toasts.querySelector(".failed")?.remove();
@@ -62,7 +62,14 @@
   });
   document.addEventListener("htmx:sendError", (event) => refuse(event, "The server does not answer. Try again in a moment."));
   document.addEventListener("htmx:afterRequest", (event) => {
-    if (event.detail.successful) document.querySelector(".toast.failed")?.remove();
+    const { elt, requestConfig, successful } = event.detail;
+    if (!successful) return;
+    document.querySelector(".toast.failed")?.remove();
+    // A later failure goes back to what this request stored.
+    if (!elt.matches?.("form[hx-post]")) return;
+    for (const box of elt.querySelectorAll("input[type=checkbox]")) {
+      box.defaultChecked = requestConfig.formData.getAll(box.name).includes(box.value);
+    }
   });
 
   document.addEventListener("DOMContentLoaded", () => {

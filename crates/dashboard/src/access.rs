@@ -20,6 +20,7 @@ use crate::html::redirect;
 use crate::origin::{Client, is_cross_site};
 use crate::route::{Access, Pace};
 use crate::session::{self, Member, SignedIn};
+use crate::signed_out::keep_form;
 use crate::state::Dashboard;
 
 /// Time of an answer that only needs the database. One that hangs is reported within three seconds
@@ -40,6 +41,13 @@ pub(crate) struct Gate {
     pub(crate) pace: Pace,
 }
 
+/// Decision about a request that is not refused.
+enum Admission {
+    Granted,
+    /// The person has to sign in first.
+    SignedOut,
+}
+
 /// Admits a request to its handler, with an `Arc<SignedIn>` in its extensions, and a [`Member`] on paths
 /// of a workspace.
 pub(crate) async fn enforce(State(gate): State<Gate>, request: Request, next: Next) -> Response {
@@ -47,8 +55,8 @@ pub(crate) async fn enforce(State(gate): State<Gate>, request: Request, next: Ne
     let asked = Instant::now();
     let admitted = timeout_at(asked + DATABASE_WITHIN, gate.admit(&mut parts)).await;
     match admitted.unwrap_or(Err(ScreenError::SlowDatabase)) {
-        Ok(None) => {}
-        Ok(Some(redirected)) => return redirected,
+        Ok(Admission::Granted) => {}
+        Ok(Admission::SignedOut) => return answer_signed_out(parts, body).await,
         Err(error) => return error.into_response(),
     }
     let admission = asked.elapsed();
@@ -65,6 +73,24 @@ pub(crate) async fn enforce(State(gate): State<Gate>, request: Request, next: Ne
         response.extensions_mut().insert(ShownSession);
     }
     response
+}
+
+/// Answers a person without a session. A page leads to the login page and back, and a form is kept.
+async fn answer_signed_out(parts: Parts, body: Body) -> Response {
+    if parts.headers.contains_key(PARTIAL) {
+        return ScreenError::SignedOut.into_response();
+    }
+    if parts.method == Method::GET {
+        return redirect(&login_path(&parts));
+    }
+    match read_form(parts, body).await {
+        Ok(request) => {
+            let (parts, body) = request.into_parts();
+            let form = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
+            keep_form(&parts, &form)
+        }
+        Err(error) => error.into_response(),
+    }
 }
 
 /// Reads the body of a form before its handler, because a slow sender takes no time of the database. The
@@ -96,25 +122,26 @@ async fn answer_in_time(
 }
 
 impl Gate {
-    /// Decides about a request. Returns a response if the browser has to go elsewhere first.
-    async fn admit(&self, parts: &mut Parts) -> Result<Option<Response>, ScreenError> {
+    /// Decides about a request.
+    async fn admit(&self, parts: &mut Parts) -> Result<Admission, ScreenError> {
         let is_change = !parts.method.is_safe();
         let is_foreign = is_change && is_cross_site(parts, &self.state);
         let slug = workspace(parts, &self.state).await?;
         if self.access == Access::Anyone {
-            return if is_foreign { Err(self.refuse_foreign(parts, None).await) } else { Ok(None) };
+            return if is_foreign {
+                Err(self.refuse_foreign(parts, None).await)
+            } else {
+                Ok(Admission::Granted)
+            };
         }
         let client = Client::from_parts(parts, &self.state);
         let Some(signed_in) = session::find(&self.state, &parts.headers, client.address).await?
         else {
-            let refused = if is_foreign {
-                return Err(self.refuse_foreign(parts, None).await);
-            } else if parts.method == Method::GET && !parts.headers.contains_key(PARTIAL) {
-                redirect(&login_path(parts))
+            return if is_foreign {
+                Err(self.refuse_foreign(parts, None).await)
             } else {
-                ScreenError::SignedOut.into_response()
+                Ok(Admission::SignedOut)
             };
-            return Ok(Some(refused));
         };
         if is_foreign {
             return Err(self.refuse_foreign(parts, Some(&signed_in)).await);
@@ -124,7 +151,7 @@ impl Gate {
             parts.extensions.insert(find_member(&signed_in, &slug, role)?);
         }
         parts.extensions.insert(signed_in);
-        Ok(None)
+        Ok(Admission::Granted)
     }
 
     /// Records a post from another site in the log and in the audit log: of the person's workspaces, or

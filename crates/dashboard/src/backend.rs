@@ -198,4 +198,6 @@ pub struct MemberCall {
     pub method: &'static str,
     pub codec: Codec,
     pub request: Bytes,
+    /// Identifies a create and its repetitions, which create nothing more.
+    pub idempotency_key: Option<String>,
 }

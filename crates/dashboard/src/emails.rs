@@ -44,6 +44,11 @@ impl Dashboard {
         });
     }
 
+    /// Waits a while for the emails in progress, when the server stops.
+    pub async fn finish_emails(&self) {
+        self.emails.finish().await;
+    }
+
     /// Sends an email to a user, on behalf of one of their workspaces.
     pub(crate) async fn email(&self, user: UserId, email: &AccountEmail) -> Result<(), String> {
         let memberships = self.store.users().memberships(user).await;

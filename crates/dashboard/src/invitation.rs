@@ -91,6 +91,10 @@ pub(crate) async fn send(
     if !state.backend.can_send_emails() {
         return Err("The server has no mail server. Send the link yourself.".to_owned());
     }
+    if !state.limits.try_invitation_email(member.signed_in.address) {
+        let why = "Your network sent many emails to new addresses in the last hour.";
+        return Err(format!("{why} Send the link yourself."));
+    }
     let workspace = &member.membership.workspace;
     let (name, by) = (&workspace.name, &member.signed_in.user.name);
     let id = format!("invitation-{:016x}", state.ctx.random());

@@ -8,12 +8,14 @@
 //!
 //! In reading order:
 //! - Requests: `origin` says where a request comes from, `session` who sends it (`session_lookups`
-//!   limits what that costs), and `access` who may use a `route`. `backend` lists what the server does for the dashboard, `state` has all parts as [`Dashboard`], and
+//!   limits what that costs), and `access` who may use a `route`; `signed_out` keeps
+//!   the form of a person whose session has ended. `backend` lists what the server does for the dashboard, `state` has all parts as [`Dashboard`], and
 //!   `call` calls the services.
 //! - Pages: `html` renders templates, `time` times, `durations` durations, `numbers` shares and latencies,
 //!   `region_names` regions, `pager` long lists, `notice` carries a text over a redirect, `error` turns failures into pages, `extract`
 //!   reads forms and queries, `assets` serves style and scripts, and `form` builds forms from tables.
-//! - Signing in: `passwords`, `sign_in_limits` with `attempts`, `links` without a session, `signed_state` between two steps, `authenticator_app` for
+//! - Signing in: `passwords`, `sign_in_limits` with `attempts` and
+//!   `attempt_lookups`, `links` without a session, `signed_state` between two steps, `authenticator_app` for
 //!   codes, `passkey_ceremonies`, `single_sign_on`, `email_queue` and `emails`, `sign_in`, `setup` for the first account,
 //!   and `invitation` for the others.
 //! - Screens: `front` is `/`, `account` a person's own settings, `start` the first steps, `home` what needs attention and all monitors,
@@ -29,6 +31,7 @@
 mod access;
 mod account;
 mod assets;
+mod attempt_lookups;
 mod attempts;
 mod audit;
 mod authenticator_app;
@@ -81,6 +84,7 @@ mod settings;
 mod setup;
 mod sign_in;
 mod sign_in_limits;
+mod signed_out;
 mod signed_state;
 mod single_sign_on;
 mod start;

@@ -61,7 +61,7 @@ pub(crate) struct Credentials {
     next: Option<String>,
 }
 
-/// Account whose password was right, with the password's hash.
+/// An account, with the hash of its password.
 type Account = (User, Secret<String>);
 
 #[derive(Template)]
@@ -112,7 +112,8 @@ pub(crate) async fn submit(
             return refused.map(|it| html::with_retry_after(it, retry_after));
         }
     };
-    match find_account(&state, &email, given.password).await? {
+    let account = state.look_up(&attempt, state.store.users().find_for_sign_in(&email)).await?;
+    match verify(&state, account, given.password).await {
         Ok(Some((user, password_hash))) => {
             state.limits.give_back(&attempt);
             if state.store.second_factors().find(user.id).await?.is_some() {
@@ -124,7 +125,10 @@ pub(crate) async fn submit(
             tracing::info!(client.address = %client.address, "refused a sign-in from {}", client.address);
             refuse("The email address or the password is wrong.", StatusCode::UNAUTHORIZED)
         }
-        Err(busy) => refuse(&busy.to_string(), StatusCode::SERVICE_UNAVAILABLE),
+        Err(busy) => {
+            state.limits.give_back(&attempt);
+            refuse(&busy.to_string(), StatusCode::SERVICE_UNAVAILABLE)
+        }
     }
 }
 
@@ -142,18 +146,17 @@ pub(crate) async fn sign_out(
     Ok(response)
 }
 
-/// Returns the account with this address and password. An account without a password takes the same
-/// time.
-async fn find_account(
+/// Returns the account if the password is right. An absent account and one without a password take the
+/// same time.
+async fn verify(
     state: &Dashboard,
-    email: &str,
+    found: Option<Account>,
     password: Secret<String>,
-) -> Result<Result<Option<Account>, TooBusy>, ScreenError> {
-    let found = state.store.users().find_for_sign_in(email).await?;
+) -> Result<Option<Account>, TooBusy> {
     let found = found.filter(|(_, hash)| !hash.expose().is_empty());
     let hash = found.as_ref().map(|(_, hash)| hash.clone());
     let verified = state.passwords.verify(password, hash).await;
-    Ok(verified.map(|is_right| found.filter(|_| is_right)))
+    verified.map(|is_right| found.filter(|_| is_right))
 }
 
 impl SignInPage {

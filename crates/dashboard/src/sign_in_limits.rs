@@ -16,6 +16,9 @@ use crate::attempts::Attempts;
 
 /// Attempts for one account, from anywhere.
 const PER_ACCOUNT: NonZeroU32 = NonZeroU32::new(10).expect("it is not 0");
+/// Attempts for one account that succeed or fail. Each costs the hash of a password, so that not even the
+/// right password allows an endless loop.
+const PER_ACCOUNT_IN_ALL: NonZeroU32 = NonZeroU32::new(120).expect("it is not 0");
 /// Attempts from one address.
 const PER_ADDRESS: NonZeroU32 = NonZeroU32::new(20).expect("it is not 0");
 /// Attempts from one network, an IPv4 /24 or an IPv6 /48.
@@ -35,6 +38,9 @@ const RESET_EMAILS_WITHIN: Duration = Duration::from_hours(1);
 
 /// Emails to addresses that nobody has confirmed, of one account.
 const ADDRESS_EMAILS: NonZeroU32 = NonZeroU32::new(5).expect("it is not 0");
+/// Emails to such addresses, from all accounts of one network, with invitations. An account can be created
+/// by an invitation to an invented address, so limits of accounts alone would bound nothing.
+const NETWORK_EMAILS: NonZeroU32 = NonZeroU32::new(60).expect("it is not 0");
 /// Time in which these emails become available again.
 const ADDRESS_EMAILS_WITHIN: Duration = Duration::from_hours(1);
 
@@ -60,11 +66,14 @@ pub(crate) struct Attempt {
 #[derive(Debug)]
 pub(crate) struct SignInLimits {
     accounts: Attempts<[u8; 32]>,
+    accounts_in_all: AttemptLimiter<[u8; 32]>,
     sign_ins: OriginLimits,
     links: OriginLimits,
+    answers: OriginLimits,
     begun: OriginLimits,
     reset_emails: AttemptLimiter<UserId>,
     address_emails: AttemptLimiter<UserId>,
+    network_emails: AttemptLimiter<IpAddr>,
     own_actions: AttemptLimiter<(UserId, OwnAction)>,
     recorded_strangers: AttemptLimiter<IpAddr>,
 }
@@ -73,8 +82,10 @@ pub(crate) struct SignInLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tried {
     SignIn,
-    /// Use of a link, or of a provider's answer.
+    /// Use of a link.
     Link,
+    /// Answer of the provider of single sign-on.
+    Answer,
 }
 
 /// Limits by address and by network.
@@ -112,11 +123,14 @@ impl SignInLimits {
     pub(crate) fn new(ctx: &Context) -> Self {
         Self {
             accounts: Attempts::new(ctx, PER_ACCOUNT, WITHIN),
+            accounts_in_all: AttemptLimiter::new(ctx, PER_ACCOUNT_IN_ALL, WITHIN),
             sign_ins: OriginLimits::new(ctx, PER_ADDRESS, PER_NETWORK),
             links: OriginLimits::new(ctx, PER_ADDRESS, PER_NETWORK),
+            answers: OriginLimits::new(ctx, PER_ADDRESS, PER_NETWORK),
             begun: OriginLimits::new(ctx, BEGUN_PER_ADDRESS, BEGUN_PER_NETWORK),
             reset_emails: AttemptLimiter::new(ctx, RESET_EMAILS, RESET_EMAILS_WITHIN),
             address_emails: AttemptLimiter::new(ctx, ADDRESS_EMAILS, ADDRESS_EMAILS_WITHIN),
+            network_emails: AttemptLimiter::new(ctx, NETWORK_EMAILS, ADDRESS_EMAILS_WITHIN),
             own_actions: AttemptLimiter::new(ctx, PER_ADDRESS, WITHIN),
             recorded_strangers: AttemptLimiter::new(ctx, PER_ADDRESS, WITHIN),
         }
@@ -128,6 +142,7 @@ impl SignInLimits {
         self.sign_ins.acquire(address)?;
         let account: [u8; 32] = Sha256::digest(account.to_lowercase()).into();
         self.accounts.acquire(account)?;
+        self.accounts_in_all.acquire(&account)?;
         Ok(Attempt { tried: Tried::SignIn, account: Some(account), address })
     }
 
@@ -143,16 +158,23 @@ impl SignInLimits {
         Ok(Attempt { tried: Tried::Link, account: None, address })
     }
 
+    /// Counts an answer of the provider to a browser that began a sign-in.
+    pub(crate) fn acquire_answer(&self, address: IpAddr) -> Result<Attempt, Duration> {
+        self.answers.acquire(address)?;
+        Ok(Attempt { tried: Tried::Answer, account: None, address })
+    }
+
     /// Counts the beginning of a sign-in, such as the challenge for a passkey.
     pub(crate) fn acquire_beginning(&self, address: IpAddr) -> Result<(), Duration> {
         self.begun.acquire(address)
     }
 
-    /// Gives an attempt back that succeeded.
+    /// Gives an attempt back that succeeded, or that the server could not decide.
     pub(crate) fn give_back(&self, attempt: &Attempt) {
         match attempt.tried {
             Tried::SignIn => self.sign_ins.give_back(attempt.address),
             Tried::Link => self.links.give_back(attempt.address),
+            Tried::Answer => self.answers.give_back(attempt.address),
         }
         if let Some(account) = &attempt.account {
             self.accounts.give_back(account);
@@ -192,8 +214,19 @@ impl SignInLimits {
 
     /// Counts an email to an address that nobody has confirmed, and returns the time to wait if it may not
     /// be sent.
-    pub(crate) fn acquire_address_email(&self, user: UserId) -> Result<(), Duration> {
-        self.address_emails.acquire(&user)
+    pub(crate) fn acquire_address_email(
+        &self,
+        user: UserId,
+        address: IpAddr,
+    ) -> Result<(), Duration> {
+        self.address_emails.acquire(&user)?;
+        self.network_emails.acquire(&network(address))
+    }
+
+    /// Counts the email of an invitation, and returns whether it may be sent. The service limits how many
+    /// invitations a person creates.
+    pub(crate) fn try_invitation_email(&self, address: IpAddr) -> bool {
+        self.network_emails.try_acquire(&network(address))
     }
 
     /// Counts an email with a link for a new password, and returns whether it may be sent.
@@ -204,11 +237,14 @@ impl SignInLimits {
     pub(crate) fn evict_expired(&self) {
         self.reset_emails.evict_expired();
         self.address_emails.evict_expired();
+        self.network_emails.evict_expired();
         self.own_actions.evict_expired();
         self.recorded_strangers.evict_expired();
         self.accounts.evict_expired();
+        self.accounts_in_all.evict_expired();
         self.sign_ins.evict_expired();
         self.links.evict_expired();
+        self.answers.evict_expired();
         self.begun.evict_expired();
     }
 }
@@ -225,6 +261,7 @@ fn network(address: IpAddr) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use rules::Timestamp;
+    use web::context::FreshId as _;
 
     use super::*;
 
@@ -264,6 +301,29 @@ mod tests {
         }
         let refused = (0..30).filter(|it| limits.acquire(&it.to_string(), address(1)).is_err());
         assert_eq!(refused.count(), 10);
+    }
+
+    #[test]
+    fn right_password_does_not_allow_an_endless_loop() {
+        let (limits, _clock) = limits();
+        let attempt = || {
+            let attempt = limits.acquire("ada@example.com", address(1))?;
+            limits.give_back(&attempt);
+            Ok::<_, Duration>(())
+        };
+        assert_eq!((0..200).filter(|_| attempt().is_ok()).count(), 120);
+    }
+
+    #[test]
+    fn network_with_many_accounts_sends_few_emails() {
+        let (limits, _clock) = limits();
+        let sent = (0..200_u64).filter(|it| {
+            let user = UserId::fresh(Timestamp::from_millis(0), *it);
+            limits.acquire_address_email(user, address(1)).is_ok()
+        });
+        assert_eq!(sent.count(), 60);
+        assert!(!limits.try_invitation_email(address(2)));
+        assert!(limits.try_invitation_email(elsewhere(1)));
     }
 
     #[test]

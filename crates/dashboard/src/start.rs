@@ -44,6 +44,8 @@ pub(crate) struct Steps {
     alerts: String,
     /// Target that the person confirmed in spite of the warnings.
     confirmed: String,
+    /// Identifies this form and its repetitions.
+    form: String,
 }
 
 /// Messages beside the fields.
@@ -91,7 +93,7 @@ pub(crate) async fn submit(
         return Ok(page((&state, &member, &request), Steps { url, ..given }, errors));
     }
     let Some(address) = address else {
-        let created = match create_monitor(&state, &member, &monitor).await {
+        let created = match create_monitor(&state, &member, (&monitor, &given.form)).await {
             Ok(created) => created,
             Err(error) => {
                 errors = StartErrors::of_monitor(&error);
@@ -104,7 +106,7 @@ pub(crate) async fn submit(
     // The channel comes first: an invalid address then leaves nothing behind.
     let channel = json!({ "notification": address.notification() });
     let path = CreateNotificationRequest::PATH;
-    let channel = match state.send_json(member.caller(), path, &channel).await {
+    let channel = match state.create_once(member.caller(), path, &channel, &given.form).await {
         Ok(created) => created["notification"].clone(),
         Err(error) => {
             let messages = Messages::from_error(&error, "notification");
@@ -113,14 +115,16 @@ pub(crate) async fn submit(
             return Ok(page((&state, &member, &request), Steps { url, ..given }, errors));
         }
     };
-    let monitor = match create_monitor(&state, &member, &monitor).await {
+    let monitor = match create_monitor(&state, &member, (&monitor, &given.form)).await {
         Ok(created) => created,
         Err(error) => {
             // Otherwise the next try would make a second channel.
             let id = channel["id"].as_str().unwrap_or_default().to_owned();
             state.send(member.caller(), DeleteNotificationRequest { id }).await?;
             errors = StartErrors::of_monitor(&error);
-            return Ok(page((&state, &member, &request), Steps { url, ..given }, errors));
+            // The next try is another form: a repetition would find the deleted channel.
+            let given = Steps { url, form: String::new(), ..given };
+            return Ok(page((&state, &member, &request), given, errors));
         }
     };
     let update = json!({
@@ -181,19 +185,22 @@ impl CreatedMonitor {
 async fn create_monitor(
     state: &Dashboard,
     member: &Member,
-    monitor: &Json,
+    (monitor, form): (&Json, &str),
 ) -> Result<CreatedMonitor, Error> {
     let method = monitors::methods(MonitorKind::Http).create;
-    let created = state.send_json(member.caller(), method, monitor).await?;
+    let created = state.create_once(member.caller(), method, monitor, form).await?;
     let text = |field: &str| created["monitor"][field].as_str().unwrap_or_default().to_owned();
     Ok(CreatedMonitor { id: text("id"), name: text("name") })
 }
 
 fn page(
     (state, member, request): (&Dashboard, &Member, &HeaderMap),
-    given: Steps,
+    mut given: Steps,
     errors: StartErrors,
 ) -> Response {
+    if given.form.is_empty() {
+        given.form = format!("{:016x}", state.ctx.random());
+    }
     let status = if errors.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let page = StartPage {
         frame: Frame::of_member(member, Section::Home, "Watch your first site", request),

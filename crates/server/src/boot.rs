@@ -354,7 +354,7 @@ impl RunningServer {
         closing::end(self.tasks).await;
         let App { store, pipeline, auth, .. } = self.app;
         drop(pipeline);
-        tokio::join!(self.stages.stop(), self.notifier.stop());
+        tokio::join!(self.stages.stop(), self.notifier.stop(), self.dashboard.finish_emails());
         closing::close(&auth, store).await?;
         Ok(())
     }

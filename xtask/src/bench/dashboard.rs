@@ -1,6 +1,6 @@
 //! Scenarios of the dashboard: a workspace with many monitors, each with results of 30 days. Figures:
-//! the time of each screen on the server, of a screen after a change, of a change until open pages learn
-//! of it, uptime reports, the CPU of 50 open pages, and the first paint in a browser. `fleet` is that workspace.
+//! the time of each screen on the server, of a screen after a change, of a change until open pages show
+//! it, uptime reports, the CPU of 50 open pages, and the first paint in a browser. `fleet` is that workspace.
 
 mod fleet;
 
@@ -88,7 +88,7 @@ fn reports(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
 }
 
 /// Measures open pages, which load home again after each change: the CPU of the service besides that
-/// without pages, and the time until the last one got an event.
+/// without pages, and the time until the last one has loaded home again.
 fn open(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     let fleet = Fleet::open(target, sizes)?;
     fleet.time("")?;
@@ -102,7 +102,7 @@ fn open(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
         fleet.change(round)?;
         for page in &pages {
             let at = page.after(changed, PATIENCE);
-            ensure!(at.is_some(), "an open page got no event");
+            ensure!(at.is_some(), "an open page did not learn of a change");
             delays.extend(at.map(|at| at.duration_since(changed).as_secs_f64()));
         }
         Ok(())

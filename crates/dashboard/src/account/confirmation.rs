@@ -32,7 +32,7 @@ pub(super) async fn confirm(
             return Ok(Err(sentence(&ScreenError::TooManyAttempts { retry_after }.to_string())));
         }
     };
-    let (_, hash) = state.store.users().get(user.id).await?;
+    let (_, hash) = state.look_up(&attempt, state.store.users().get(user.id)).await?;
     if hash.expose().is_empty() {
         let why =
             "Your account has no password. Set one with “Forgot your password?” on the login page.";
@@ -48,6 +48,9 @@ pub(super) async fn confirm(
             state.audit(who, "user.confirmation_refuse", String::new()).await;
             Ok(Err("This is not your password.".to_owned()))
         }
-        Err(busy) => Ok(Err(sentence(&busy.to_string()))),
+        Err(busy) => {
+            state.limits.give_back(&attempt);
+            Ok(Err(sentence(&busy.to_string())))
+        }
     }
 }

@@ -122,7 +122,7 @@ pub(crate) async fn change_email(
     }
     let (user, from) = (signed_in.user.id, signed_in.user.email.clone());
     // The right password gives its attempt back, and the address may be a stranger's.
-    if let Err(retry_after) = state.limits.acquire_address_email(user) {
+    if let Err(retry_after) = state.limits.acquire_address_email(user, client.address) {
         let why = sentence(&ScreenError::TooManyAttempts { retry_after }.to_string());
         return refuse(Problems { email: Some(why), ..Problems::default() }).await;
     }

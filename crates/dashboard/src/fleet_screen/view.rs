@@ -250,6 +250,11 @@ impl FleetView<'_> {
         format!("{}{}", self.base, self.screen.below())
     }
 
+    /// Returns the path of the list as it is shown.
+    pub(crate) fn address(&self) -> String {
+        self.path(&self.filter)
+    }
+
     fn path(&self, filter: &FleetFilter) -> String {
         format!("{}{}", self.list_path(), filter.query())
     }

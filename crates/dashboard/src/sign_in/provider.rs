@@ -103,8 +103,19 @@ pub(crate) async fn complete(
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let provider = state.single_sign_on.clone().ok_or(ScreenError::NotFound)?;
-    let attempt = state.try_link(&client)?;
-    let accepted = accept(&state, &provider, answer, &request).await;
+    if client.is_embedded {
+        return Err(ScreenError::CrossSite);
+    }
+    // Only a browser that began a sign-in uses up attempts, so no other site can use them up.
+    let (accepted, attempt) = match read_step(&state, &request) {
+        Ok(step) => {
+            let attempt = state.limits.acquire_answer(client.address);
+            let attempt =
+                attempt.map_err(|retry_after| ScreenError::TooManyAttempts { retry_after })?;
+            (accept(&state, &provider, answer, step).await, Some(attempt))
+        }
+        Err(error) => (Err(error), None),
+    };
     let (person, next) = match accepted {
         Ok(accepted) => accepted,
         Err(error) => {
@@ -132,10 +143,25 @@ pub(crate) async fn complete(
     // The time of the route is for the provider, not for the database.
     let stored = timeout(DATABASE_WITHIN, Box::pin(stored)).await;
     let mut response = stored.unwrap_or(Err(ScreenError::SlowDatabase))?;
-    state.limits.give_back(&attempt);
+    if let Some(attempt) = attempt {
+        state.limits.give_back(&attempt);
+    }
     let removal = Cookie::removal(COOKIE_NAME).header(&client);
     response.headers_mut().append(SET_COOKIE, removal);
     Ok(response)
+}
+
+/// Reads the state of this browser at the provider.
+fn read_step(state: &Dashboard, request: &HeaderMap) -> Result<ProviderStep, SingleSignOnError> {
+    let step = read_cookie(request, COOKIE_NAME).ok_or_else(|| refused("no sign-in was begun"))?;
+    state.signer().read(PURPOSE, step).map_err(|error| match error {
+        RefusedState::Forged => refused("the cookie of the sign-in is forged"),
+        RefusedState::Expired => refused("the sign-in has expired"),
+    })
+}
+
+fn refused(why: &str) -> SingleSignOnError {
+    SingleSignOnError::Refused(why.to_owned())
 }
 
 /// Verifies an answer, and returns the person and where they wanted to go.
@@ -143,14 +169,8 @@ async fn accept(
     state: &Dashboard,
     provider: &Arc<SingleSignOn>,
     answer: ProviderAnswer,
-    request: &HeaderMap,
+    step: ProviderStep,
 ) -> Result<(ProviderPerson, String), SingleSignOnError> {
-    let refused = |why: &str| SingleSignOnError::Refused(why.to_owned());
-    let step = read_cookie(request, COOKIE_NAME).ok_or_else(|| refused("no sign-in was begun"))?;
-    let step: ProviderStep = state.signer().read(PURPOSE, step).map_err(|error| match error {
-        RefusedState::Forged => refused("the cookie of the sign-in is forged"),
-        RefusedState::Expired => refused("the sign-in has expired"),
-    })?;
     let secrets = secrets(state, &step.seed);
     if answer.state.as_deref() != Some(secrets.state.as_str()) {
         return Err(refused("the state was changed"));
@@ -160,7 +180,7 @@ async fn accept(
     }
     if let Some(error) = answer.error {
         let error: String = error.chars().filter(char::is_ascii_graphic).take(64).collect();
-        return Err(SingleSignOnError::Refused(format!("the provider answered `{error}`")));
+        return Err(refused(&format!("the provider answered `{error}`")));
     }
     let code = answer.code.ok_or_else(|| refused("the answer has no code"))?;
     let person = provider.complete(&state.backend, (code, secrets), state.ctx.now()).await?;

@@ -127,7 +127,8 @@ pub(crate) async fn submit(
             return refused.map(|it| html::with_retry_after(it, retry_after));
         }
     };
-    let (user, password_hash) = state.store.users().get(step.user).await?;
+    let stored = state.look_up(&attempt, state.store.users().get(step.user)).await;
+    let (user, password_hash) = stored?;
     if fingerprint(&state, &password_hash) != step.password {
         return Ok(redirect("/login"));
     }

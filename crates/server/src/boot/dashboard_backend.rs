@@ -224,14 +224,16 @@ fn changing_member(member: CallingMember) -> Result<Caller, Error> {
 
 /// Returns the request of a call.
 fn request(call: MemberCall) -> Result<Request, Error> {
-    let MemberCall { member, method, codec, request } = call;
+    let MemberCall { member, method, codec, request, idempotency_key } = call;
     let content_type = match codec {
         Codec::Protobuf => "application/proto",
         Codec::Json => "application/json",
     };
-    let request = Request::post(method)
-        .header(CONTENT_TYPE, content_type)
-        .extension(caller(member))
-        .body(Body::from(request));
+    let mut builder =
+        Request::post(method).header(CONTENT_TYPE, content_type).extension(caller(member));
+    if let Some(key) = idempotency_key {
+        builder = builder.header(rpc::IDEMPOTENCY_KEY_HEADER, key);
+    }
+    let request = builder.body(Body::from(request));
     request.map_err(|error| Error::internal(format!("failed to build the request: {error}")))
 }

@@ -25,7 +25,7 @@ pub(super) struct Fleet {
     _folder: tempfile::TempDir,
 }
 
-/// An open page: it listens for events, and loads home after each.
+/// An open page: it listens for events, and loads home after each. Receives when it was loaded.
 pub(super) struct OpenPage(Receiver<Instant>);
 
 impl Fleet {
@@ -109,7 +109,7 @@ impl Fleet {
 }
 
 impl OpenPage {
-    /// Returns the time of the next event after this instant.
+    /// Returns the time after this instant at which the page has loaded home again.
     pub(super) fn after(&self, instant: Instant, within: Duration) -> Option<Instant> {
         loop {
             let at = self.0.recv_timeout(within).ok()?;
@@ -129,8 +129,8 @@ fn follow(
 ) -> Option<()> {
     for line in lines.filter(|line| line == "event: changed") {
         drop(line);
-        events.send(Instant::now()).ok()?;
         load(address, cookie, "").ok()?;
+        events.send(Instant::now()).ok()?;
     }
     None
 }

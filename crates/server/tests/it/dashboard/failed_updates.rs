@@ -3,7 +3,7 @@
 use rules::Scope;
 use serde_json::json;
 use testkit::browser::{Browser, Tab, View};
-use testkit::person::Person;
+use testkit::person::{PASSWORD, Person};
 use testkit::server::TestServer;
 
 /// Text of the newest failure.
@@ -160,4 +160,73 @@ async fn palette_works_on_the_account() {
     let tab = open.tab("/account").await;
     tab.press("Control+k").await;
     tab.until("document.querySelector('.palette[open] .hits')").await;
+}
+
+// The answer to the first tick replaced the list, and the second tick was lost.
+#[tokio::test]
+async fn two_fast_ticks_are_both_stored() {
+    let open = Open::new().await;
+    let fields =
+        [("webhook.endpoint", "https://example.com/hook"), ("name", "Ops"), ("action", "create")];
+    let channel = open.ada.post("/w/acme/channels/new?kind=webhook", &fields).await;
+    let path = format!("{}/monitors", channel.location().unwrap());
+    let tab = open.tab(&path).await;
+    let boxes = "[...document.querySelectorAll('.choices input[type=checkbox]')]";
+    let ticked = format!("{boxes}.map((it) => it.checked).join(' ')");
+    let before = tab.text(&ticked).await;
+    tab.evaluate(&format!("{boxes}.forEach((it) => it.click())")).await;
+    let count = if before == "true true" { "0" } else { "2" };
+    let shown = "document.querySelector('#chosen-count').textContent";
+    tab.until(&format!("{shown} === '{count}'")).await;
+    let after = tab.text(&ticked).await;
+    assert_ne!(after, before);
+    tab.visit(&path).await;
+    assert_eq!(tab.text(&ticked).await, after);
+    assert_eq!(tab.errors().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn two_failed_ticks_are_both_taken_back() {
+    let open = Open::new().await;
+    let fields =
+        [("webhook.endpoint", "https://example.com/hook"), ("name", "Ops"), ("action", "create")];
+    let channel = open.ada.post("/w/acme/channels/new?kind=webhook", &fields).await;
+    let tab = open.tab(&format!("{}/monitors", channel.location().unwrap())).await;
+    open.sign_out().await;
+    let boxes = "[...document.querySelectorAll('.choices input[type=checkbox]')]";
+    let ticked = format!("{boxes}.map((it) => it.checked).join(' ')");
+    let before = tab.text(&ticked).await;
+    tab.evaluate(&format!("{boxes}.forEach((it) => it.click())")).await;
+    tab.until(&format!("({FAILURE}).includes('You are signed out')")).await;
+    tab.until(&format!("{ticked} === '{before}'")).await;
+}
+
+// The path of the change cannot be loaded again, so the page was not live, and a reload posted it again.
+#[tokio::test]
+async fn refused_tag_leaves_the_address_of_the_list() {
+    let open = Open::new().await;
+    let tab = open.tab("/w/acme/monitors?q=shop").await;
+    tab.evaluate("document.querySelector('[name=monitor]').click()").await;
+    tab.fill("#new-tag", "a,b").await;
+    tab.click("[name=action][value=add_tag]").await;
+    tab.until("document.querySelector('#new-tag-error')").await;
+    assert_eq!(tab.text("location.pathname + location.search").await, "/w/acme/monitors?q=shop");
+}
+
+#[tokio::test]
+async fn form_survives_the_end_of_its_session() {
+    let open = Open::new().await;
+    let tab = open.tab("/w/acme/pages/new").await;
+    tab.fill("[name=title]", "Status of <Acme> & friends").await;
+    open.sign_out().await;
+    tab.click("main button.primary").await;
+    tab.until("document.querySelector('main').innerText.includes('You are signed out')").await;
+    let fields = json!({ "email": "ada@example.com", "password": PASSWORD });
+    let form = format!("new URLSearchParams({fields})");
+    tab.evaluate(&format!("fetch('/login', {{ method: 'POST', body: {form} }}).then(() => 0)"))
+        .await;
+    tab.click("main button.primary").await;
+    tab.until("location.pathname.startsWith('/w/acme/pages/')").await;
+    tab.until("document.querySelector('h1').textContent.includes('Status of <Acme> & friends')")
+        .await;
 }

@@ -392,3 +392,22 @@ async fn refused_first_monitor_keeps_the_form() {
     // Each channel has the time of its last delivery.
     assert!(!ada.get("/w/acme/channels").await.text().contains("None yet"));
 }
+
+// A try after a failure in the middle made the channel and the monitor again.
+#[tokio::test]
+async fn repeated_first_steps_create_nothing_twice() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let page = ada.get("/w/acme/start").await.text();
+    let form = between(&page, "name=\"form\" value=\"", "\"").to_owned();
+    let alerts = "http://127.0.0.1:1/hook";
+    let fields = [("url", "https://example.com/"), ("alerts", alerts), ("form", form.as_str())];
+    for _ in 0..2 {
+        let reply = ada.post("/w/acme/start", &fields).await;
+        assert_eq!(reply.status, 303, "{reply}");
+    }
+    let monitors = ada.get("/w/acme/monitors").await.text();
+    assert!(monitors.contains("of 1<"), "{monitors}");
+    let channels = ada.get("/w/acme/channels").await.text();
+    assert_eq!(channels.matches("data-label=\"Channel\"").count(), 1, "{channels}");
+}

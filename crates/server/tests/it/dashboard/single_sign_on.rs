@@ -297,3 +297,17 @@ async fn hanging_database_is_reported_after_the_provider() {
     assert_eq!(reply.status, 503, "{reply}");
     assert!(reply.text().contains("The database does not answer"), "{reply}");
 }
+
+// Another site could use up the attempts of a visitor's network where browsers do not say that they load an image.
+#[tokio::test]
+async fn answers_without_a_sign_in_lock_nobody_out() {
+    let site = Site::open().await;
+    Person::set_up(&site.server).await;
+    let stranger = Person::new(&site.server);
+    for _ in 0..40 {
+        let reply = stranger.get("/login/provider/callback?code=x&state=y").await;
+        assert_eq!(reply.status, 403, "{reply}");
+    }
+    let reply = site.sign_in(&Person::new(&site.server), bob(&["staff"])).await;
+    assert_eq!(reply.status, 303, "{reply}");
+}
