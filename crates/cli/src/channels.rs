@@ -2,9 +2,9 @@
 //! deliveries and replays them. Calls a running service with a key. Only `get`, `create` and `update`
 //! print secrets of a channel, as JSON to a write key.
 
+mod input;
 mod write;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -41,19 +41,19 @@ pub(crate) enum ChannelCommand {
         #[command(flatten)]
         output_args: OutputArgs,
     },
-    /// Create a channel from JSON
+    /// Create a channel, from the flag of its kind or from JSON
     Create {
         #[command(flatten)]
-        input: ChannelInputArgs,
+        input: Box<input::NewChannelArgs>,
         #[command(flatten)]
         output_args: OutputArgs,
     },
-    /// Replace the arguments of a channel with those in JSON
+    /// Change the name or the monitors of a channel, or replace all arguments with those in JSON
     Update {
         #[command(flatten)]
         channel: ChannelArg,
         #[command(flatten)]
-        input: ChannelInputArgs,
+        input: Box<input::ChannelChangeArgs>,
         #[command(flatten)]
         output_args: OutputArgs,
     },
@@ -107,15 +107,6 @@ pub(crate) struct ChannelArg {
     channel: String,
 }
 
-/// File with a channel.
-#[derive(Debug, Args)]
-pub(crate) struct ChannelInputArgs {
-    /// File with the contract's JSON, such as {"providerType": "ntfy", "ntfy": {"topic": "acme"}}; - for
-    /// standard input
-    #[arg(long, value_name = "FILE")]
-    from_json: PathBuf,
-}
-
 /// Filter of a list.
 #[derive(Debug, Args)]
 pub(crate) struct DeliveryFilterArgs {
@@ -146,10 +137,10 @@ pub(crate) async fn run(action: ChannelCommand) -> Result<ExitCode> {
             write::get(&channel.channel, &output_args).await?;
         }
         ChannelCommand::Create { input, output_args } => {
-            write::create(&input.from_json, &output_args).await?;
+            write::create(&input, &output_args).await?;
         }
         ChannelCommand::Update { channel, input, output_args } => {
-            write::update(&channel.channel, &input.from_json, &output_args).await?;
+            write::update(&channel.channel, &input, &output_args).await?;
         }
         ChannelCommand::Delete { channel, yes, output_args } => {
             write::delete(&channel.channel, yes, &output_args).await?;

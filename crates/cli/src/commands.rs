@@ -75,7 +75,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         action: probes::ProbeAction,
         #[command(flatten)]
-        database: DatabaseArgs,
+        args: Box<probes::ProbesArgs>,
     },
     /// Print who changed what in a workspace, newest first
     Audit {
@@ -272,7 +272,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Keys { action, args } => wait(keys::run(action, *args)),
         Command::Users { action, database } => wait(users::users(action, database)),
         Command::Workspaces { action, database } => wait(admin::workspaces(action, database)),
-        Command::Probes { action, database } => wait(probes::run(action, database)),
+        Command::Probes { action, args } => wait(probes::run(action, *args)),
         Command::Audit { args, database } => wait(admin::audit(args, database)),
         Command::Backup { file, database } => wait(database::back_up(&file, database)),
         Command::Restore { file, database } => wait(database::restore(&file, &database)),

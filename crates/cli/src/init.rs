@@ -1,7 +1,6 @@
 //! `aloft init`: everything for a first alert about a site: a monitor, channels, a test message, and a first
 //! check. A second run finds what the first one made, so that it continues after a failure.
 
-mod channel_flags;
 mod steps;
 
 use std::process::ExitCode;
@@ -11,8 +10,8 @@ use clap::Args;
 use rules::Periodicity;
 use serde_json::{Value as Json, json};
 
-use self::channel_flags::ChannelFlags;
 use self::steps::{Origin, ReadyObject};
+use crate::channel_flags::ChannelFlags;
 use crate::dashboard;
 use crate::output::{self, one_line};
 use crate::output_args::OutputArgs;

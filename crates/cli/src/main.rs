@@ -4,6 +4,7 @@
 mod admin;
 mod apply;
 mod arrangement;
+mod channel_flags;
 mod channels;
 mod check;
 mod commands;
@@ -46,6 +47,7 @@ mod paging;
 mod probe;
 mod probes;
 mod regions;
+mod remote_probes;
 mod reports;
 mod resources;
 mod rows;

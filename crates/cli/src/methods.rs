@@ -95,6 +95,10 @@ const METHODS: &[(&str, Result<&[&str], &str>)] = &[
     ("ListInvitations", Ok(&["members", "invitations"])),
     ("CreateInvitation", Err(PERSON)),
     ("RevokeInvitation", Err(PERSON)),
+    ("ListProbes", Ok(&["probes", "list"])),
+    ("CreateProbe", Ok(&["probes", "create"])),
+    ("RotateProbeToken", Ok(&["probes", "rotate"])),
+    ("DeleteProbe", Ok(&["probes", "delete"])),
     ("GetWorkspace", Ok(&["usage"])),
     (
         "UpdateWorkspace",
@@ -114,6 +118,7 @@ fn each_method_has_a_command_or_reason() {
         "member.v1.MemberService",
         "monitor.v1.MonitorService",
         "notification.v1.NotificationService",
+        "probe.v1.ProbeService",
         "region.v1.RegionService",
         "status_page.v1.StatusPageService",
         "status_report.v1.StatusReportService",

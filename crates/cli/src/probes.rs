@@ -12,6 +12,8 @@ use server::control::{CreateProbe, CreatedProbe, ProbeRow};
 
 use crate::database_args::DatabaseArgs;
 use crate::output;
+use crate::output_args::RemoteArgs;
+use crate::remote_probes::{self, RemoteProbe};
 
 /// Subcommands of `aloft probes`.
 #[derive(Debug, Subcommand)]
@@ -55,7 +57,38 @@ pub(crate) struct NewProbeArgs {
     name: Option<String>,
 }
 
-pub(crate) async fn run(action: ProbeAction, database: DatabaseArgs) -> Result<ExitCode> {
+/// Arguments of `aloft probes`: a database, or a service.
+#[derive(Debug, Args)]
+pub(crate) struct ProbesArgs {
+    #[command(flatten)]
+    database: DatabaseArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
+}
+
+pub(crate) async fn run(action: ProbeAction, args: ProbesArgs) -> Result<ExitCode> {
+    let ProbesArgs { database, remote } = args;
+    if !remote.is_given() && (database.is_available()? || !remote.has_key()?) {
+        return run_in_database(action, database).await;
+    }
+    let output_args = remote.output_args(database.into_json());
+    match action {
+        ProbeAction::Create(NewProbeArgs { workspace: Some(_), .. }) => {
+            bail!("`--workspace` selects in a database; a key creates probes of its own workspace");
+        }
+        ProbeAction::Create(NewProbeArgs { regions, workspace: None, name }) => {
+            remote_probes::create(&RemoteProbe { regions, name }, &output_args).await?;
+        }
+        ProbeAction::List => remote_probes::list(&output_args).await?,
+        ProbeAction::Rotate { probe } => remote_probes::rotate(&probe, &output_args).await?,
+        ProbeAction::Delete { probe, yes } => {
+            remote_probes::delete(&probe, yes, &output_args).await?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn run_in_database(action: ProbeAction, database: DatabaseArgs) -> Result<ExitCode> {
     let (admin, settings) = database.open_with_settings().await?;
     match action {
         ProbeAction::Create(NewProbeArgs { regions, workspace, name }) => {

@@ -17,7 +17,7 @@ use crate::session::Session;
 pub(crate) use self::input::{InputArgs, resolve};
 pub(crate) use self::kinds::{
     CHANNELS, COMPONENTS, GROUPS, INVITATIONS, KEYS, MAINTENANCES, MEMBERS, MONITORS, PAGES,
-    REPORTS, TEMPLATES,
+    PROBES, REPORTS, TEMPLATES,
 };
 pub(crate) use self::show::lines;
 pub(crate) use self::verbs::{DeletionArgs, ListArgs, create, delete, get, list, read, update};
@@ -43,6 +43,8 @@ pub(crate) struct Kind {
     pub(crate) names: &'static [&'static str],
     /// Returns whether a text is an ID.
     pub(crate) is_id: fn(&str) -> bool,
+    /// Whether lists have pages. The others are short.
+    pub(crate) is_paged: bool,
     /// Columns of lists: heading and field in JSON.
     pub(crate) columns: &'static [(&'static str, &'static str)],
     /// Its fields, if commands create or show them.
@@ -83,7 +85,9 @@ pub(crate) async fn all(
     let (mut found, mut token) = (Vec::new(), String::new());
     loop {
         let mut request = filter.clone();
-        request.insert("limit".to_owned(), json!(LIST_LIMIT_MAX));
+        if kind.is_paged {
+            request.insert("limit".to_owned(), json!(LIST_LIMIT_MAX));
+        }
         if !token.is_empty() {
             request.insert("pageToken".to_owned(), json!(token));
         }

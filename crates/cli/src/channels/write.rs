@@ -1,12 +1,9 @@
-//! `aloft channels get`, `create`, `update` and `delete`, with the contract's JSON. The service
-//! validates it.
-
-use std::path::Path;
+//! `aloft channels get`, `create`, `update` and `delete`. The service validates what `input` reads.
 
 use anyhow::Result;
 use serde_json::{Value as Json, json};
 
-use crate::json_input;
+use super::input::{ChannelChangeArgs, NewChannelArgs};
 use crate::named::{NamedId, confirm_deletion};
 use crate::output::{self, one_line};
 use crate::output_args::OutputArgs;
@@ -30,9 +27,9 @@ pub(super) async fn get(given: &str, output_args: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-pub(super) async fn create(file: &Path, output_args: &OutputArgs) -> Result<()> {
-    let request = Json::Object(json_input::read_request(file, CHANNEL)?);
+pub(super) async fn create(input: &NewChannelArgs, output_args: &OutputArgs) -> Result<()> {
     let session = Session::open(&output_args.service)?;
+    let request = input.request(&session).await?;
     let answer = session.call("creating the channel", CREATE, &request).await?;
     let id = id(&answer);
     output_args.print(&answer, &[id], || format!("{id} was created: {}", described(&answer)))?;
@@ -40,14 +37,15 @@ pub(super) async fn create(file: &Path, output_args: &OutputArgs) -> Result<()> 
     Ok(())
 }
 
-pub(super) async fn update(given: &str, file: &Path, output_args: &OutputArgs) -> Result<()> {
-    let mut request = json_input::read_request(file, CHANNEL)?;
+pub(super) async fn update(
+    given: &str,
+    input: &ChannelChangeArgs,
+    output_args: &OutputArgs,
+) -> Result<()> {
     let session = Session::open(&output_args.service)?;
     let found = resources::id(&session, &CHANNELS, given).await?;
-    if let Some(channel) = request.get_mut(CHANNEL).and_then(Json::as_object_mut) {
-        channel.insert("id".to_owned(), json!(found));
-    }
-    let answer = session.call("changing the channel", UPDATE, &Json::Object(request)).await?;
+    let request = input.request(&session, &found).await?;
+    let answer = session.call("changing the channel", UPDATE, &request).await?;
     let id = id(&answer);
     output_args.print(&answer, &[id], || format!("{id} was changed"))?;
     print_warnings(&answer);

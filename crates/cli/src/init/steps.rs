@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::{Map, Value as Json, json};
 use url::Url;
 
-use super::channel_flags::{NewChannel, block, title};
+use crate::channel_flags::{NewChannel, block, title};
 use crate::output::{self, one_line};
 use crate::resources::{self, CHANNELS, MONITORS};
 use crate::session::Session;

@@ -2,7 +2,7 @@
 
 use rules::{
     ChannelId, ComponentId, GroupId, InvitationId, KeyId, MaintenanceId, MonitorId, PageId,
-    ReportId, TemplateId, UserId, tables,
+    ProbeId, ReportId, TemplateId, UserId, tables,
 };
 
 use super::Kind;
@@ -21,6 +21,7 @@ pub(crate) static MONITORS: Kind = Kind {
     id: "id",
     names: &["name"],
     is_id: |text| MonitorId::parse(text).is_ok(),
+    is_paged: true,
     columns: &[("MONITOR", "id"), ("NAME", "name")],
     table: None,
 };
@@ -35,6 +36,7 @@ pub(crate) static CHANNELS: Kind = Kind {
     id: "id",
     names: &["name"],
     is_id: |text| ChannelId::parse(text).is_ok(),
+    is_paged: true,
     columns: &[("CHANNEL", "id"), ("KIND", "providerType"), ("NAME", "name")],
     table: None,
 };
@@ -49,6 +51,7 @@ pub(crate) static PAGES: Kind = Kind {
     id: "id",
     names: &["slug", "title"],
     is_id: |text| PageId::parse(text).is_ok(),
+    is_paged: true,
     columns: &[("PAGE", "id"), ("SLUG", "slug"), ("TITLE", "title")],
     table: Some(&tables::STATUS_PAGE),
 };
@@ -63,6 +66,7 @@ pub(crate) static COMPONENTS: Kind = Kind {
     id: "id",
     names: &["name"],
     is_id: |text| ComponentId::parse(text).is_ok(),
+    is_paged: true,
     columns: &[
         ("COMPONENT", "id"),
         ("PAGE", "pageId"),
@@ -84,6 +88,7 @@ pub(crate) static GROUPS: Kind = Kind {
     id: "id",
     names: &["name"],
     is_id: |text| GroupId::parse(text).is_ok(),
+    is_paged: true,
     columns: &[("GROUP", "id"), ("PAGE", "pageId"), ("NAME", "name")],
     table: Some(&tables::STATUS_PAGE_COMPONENT_GROUP),
 };
@@ -98,6 +103,7 @@ pub(crate) static REPORTS: Kind = Kind {
     id: "id",
     names: &["title"],
     is_id: |text| ReportId::parse(text).is_ok(),
+    is_paged: true,
     columns: &[("REPORT", "id"), ("TITLE", "title")],
     table: None,
 };
@@ -112,6 +118,7 @@ pub(crate) static TEMPLATES: Kind = Kind {
     id: "id",
     names: &["name"],
     is_id: |text| TemplateId::parse(text).is_ok(),
+    is_paged: true,
     columns: &[("TEMPLATE", "id"), ("NAME", "name")],
     table: None,
 };
@@ -126,6 +133,7 @@ pub(crate) static MAINTENANCES: Kind = Kind {
     id: "id",
     names: &["title"],
     is_id: |text| MaintenanceId::parse(text).is_ok(),
+    is_paged: true,
     columns: &[("MAINTENANCE", "id"), ("TITLE", "title")],
     table: Some(&tables::MAINTENANCE),
 };
@@ -140,6 +148,7 @@ pub(crate) static KEYS: Kind = Kind {
     id: "id",
     names: &["name", "prefix"],
     is_id: |text| KeyId::parse(text).is_ok(),
+    is_paged: true,
     columns: &[
         ("KEY", "id"),
         ("NAME", "name"),
@@ -149,6 +158,29 @@ pub(crate) static KEYS: Kind = Kind {
         ("EXPIRES", "expiresAt"),
         ("REVOKED", "revokedAt"),
         ("CREATED BY", "createdByName"),
+    ],
+    table: None,
+};
+
+pub(crate) static PROBES: Kind = Kind {
+    noun: "probe",
+    service: "/probe.v1.ProbeService/",
+    method: "Probe",
+    list_method: "ListProbes",
+    field: "probe",
+    lists: &["probes"],
+    id: "id",
+    names: &["name"],
+    is_id: |text| ProbeId::parse(text).is_ok(),
+    is_paged: false,
+    columns: &[
+        ("PROBE", "id"),
+        ("NAME", "name"),
+        ("REGIONS", "regions"),
+        ("CONNECTED", "connected"),
+        ("LAST SEEN", "lastSeenAt"),
+        ("VERSION", "version"),
+        ("ADDRESS", "address"),
     ],
     table: None,
 };
@@ -163,6 +195,7 @@ pub(crate) static MEMBERS: Kind = Kind {
     id: "userId",
     names: &["email", "name"],
     is_id: |text| UserId::parse(text).is_ok(),
+    is_paged: true,
     columns: &[
         ("USER", "userId"),
         ("ROLE", "role"),
@@ -184,6 +217,7 @@ pub(crate) static INVITATIONS: Kind = Kind {
     id: "id",
     names: &["email"],
     is_id: |text| InvitationId::parse(text).is_ok(),
+    is_paged: true,
     columns: &[
         ("INVITATION", "id"),
         ("ROLE", "role"),

@@ -42,7 +42,9 @@ pub(crate) async fn list(
     let (mut found, mut token, mut total) = (Vec::new(), String::new(), 0);
     while let Some(next) = paging.next(found.len(), &token) {
         let mut request = filter.clone();
-        request.insert("limit".to_owned(), json!(next.limit));
+        if kind.is_paged {
+            request.insert("limit".to_owned(), json!(next.limit));
+        }
         if let Some(token) = next.page_token {
             request.insert("pageToken".to_owned(), json!(token));
         }

@@ -75,3 +75,29 @@ fn open_prints_addresses_of_the_dashboard() {
     let why = user.refused(&["open", "incident", "db"]);
     assert!(why.contains("has no open incident"), "{why}");
 }
+
+#[test]
+fn private_probe_is_managed_with_a_key() {
+    let user = User::logged_in();
+    let ran = user.run(&[
+        "probes",
+        "create",
+        "--region",
+        "private-1",
+        "--name",
+        "office",
+        "--context",
+        "acme",
+    ]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.starts_with("aloft probe --server "), "{}", ran.out);
+    assert!(ran.err.contains("Its token is shown only once"), "{}", ran.err);
+    let listed = user.done(&["probes", "list", "--context", "acme"]);
+    assert!(listed.contains("office  private-1  no"), "{listed}");
+    let rotated = user.json(&["probes", "rotate", "office", "--context", "acme"]);
+    assert!(!rotated["token"].as_str().unwrap().is_empty());
+    let why = user.refused(&["probes", "delete", "office", "--context", "acme"]);
+    assert!(why.contains("add --yes to confirm"), "{why}");
+    user.done(&["probes", "delete", "office", "--yes", "--context", "acme"]);
+    assert_eq!(user.json(&["probes", "list", "--context", "acme"])["probes"], json!([]));
+}

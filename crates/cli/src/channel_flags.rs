@@ -4,11 +4,13 @@
 use std::fs;
 use std::io::stdin;
 
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use rules::field::{Block, Field, Presence, json_name};
 use rules::tables;
 use serde_json::{Map, Value as Json, json};
 
+/// ID of the group of the flags of kinds.
+pub(crate) const KINDS: &str = "kinds";
 /// ID of the flag with further settings.
 const SET: &str = "set";
 /// Beginning of a value that is in a file.
@@ -16,17 +18,17 @@ const IN_FILE: char = '@';
 
 /// A channel of the command line.
 #[derive(Clone, Debug)]
-pub(super) struct NewChannel {
+pub(crate) struct NewChannel {
     /// Kind, such as `slack`.
-    pub(super) kind: &'static str,
+    pub(crate) kind: &'static str,
     /// Settings in the contract's JSON.
-    pub(super) settings: Map<String, Json>,
+    pub(crate) settings: Map<String, Json>,
 }
 
 /// The channels of the command line.
 #[derive(Debug, Default)]
 pub(crate) struct ChannelFlags {
-    pub(super) channels: Vec<NewChannel>,
+    pub(crate) channels: Vec<NewChannel>,
 }
 
 impl Args for ChannelFlags {
@@ -40,6 +42,8 @@ impl Args for ChannelFlags {
             let arg = Arg::new(block.name).long(block.name.replace('_', "-")).help(help);
             command.arg(arg.value_name(value).action(ArgAction::Append))
         });
+        let kinds = tables::NOTIFICATION.blocks.iter().map(|block| block.name);
+        let command = command.group(ArgGroup::new(KINDS).multiple(true).args(kinds));
         command.arg(
             Arg::new(SET)
                 .long(SET)
@@ -114,7 +118,7 @@ impl ChannelFlags {
 }
 
 /// Returns the name of a kind for people, such as `Slack`.
-pub(super) fn title(block: &Block) -> String {
+pub(crate) fn title(block: &Block) -> String {
     let mut words = block.name.replace('_', " ");
     if let Some(first) = words.get_mut(..1) {
         first.make_ascii_uppercase();
@@ -123,7 +127,7 @@ pub(super) fn title(block: &Block) -> String {
 }
 
 /// Returns the table of a kind.
-pub(super) fn block(kind: &str) -> Option<&'static Block> {
+pub(crate) fn block(kind: &str) -> Option<&'static Block> {
     tables::NOTIFICATION.blocks.iter().find(|block| block.name == kind)
 }
 
