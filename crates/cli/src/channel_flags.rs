@@ -13,6 +13,8 @@ use serde_json::{Map, Value as Json, json};
 pub(crate) const KINDS: &str = "kinds";
 /// ID of the flag with further settings.
 const SET: &str = "set";
+/// Longest word of a name that is an acronym.
+const ACRONYM_CHARS: usize = 3;
 /// Beginning of a value that is in a file.
 const IN_FILE: char = '@';
 
@@ -37,8 +39,8 @@ impl Args for ChannelFlags {
             let Some(main) = main_field(block) else { return command };
             let text = main.description.trim_end_matches('.');
             let in_file = if main.sensitive { "; @FILE reads it from a file" } else { "" };
-            let help = format!("Alert {}: {text}{in_file}", title(block));
-            let value = json_name(main.name).to_uppercase();
+            let help = format!("{} {text}{in_file}; repeatable", block.description);
+            let value = main.name.to_uppercase();
             let arg = Arg::new(block.name).long(block.name.replace('_', "-")).help(help);
             command.arg(arg.value_name(value).action(ArgAction::Append))
         });
@@ -89,26 +91,27 @@ impl FromArgMatches for ChannelFlags {
 impl ChannelFlags {
     /// Adds a setting, `KIND.SETTING=VALUE`, to all channels of the kind.
     fn set(&mut self, given: &str) -> Result<(), String> {
-        let shape = || format!("`--set {given}` must have the form KIND.SETTING=VALUE");
-        let (path, text) = given.split_once('=').ok_or_else(shape)?;
-        let (kind, name) = path.split_once('.').ok_or_else(shape)?;
+        // The value may be a secret, so errors only have what precedes it.
+        let (path, text) = given.split_once('=').unwrap_or((given, ""));
+        let shape = || format!("`--set {path}` must have the form KIND.SETTING=VALUE");
+        let (kind, name) = path.split_once('.').filter(|_| path != given).ok_or_else(shape)?;
         let (kind, name) = (kind.replace('-', "_"), name.replace('-', "_"));
         let block = tables::NOTIFICATION.blocks.iter().find(|block| block.name == kind);
         let block = block.ok_or_else(|| {
             let known: Vec<&str> = tables::NOTIFICATION.blocks.iter().map(|it| it.name).collect();
-            format!("`--set {given}`: unknown kind `{kind}`; expected one of {}", known.join(", "))
+            format!("`--set {path}`: unknown kind `{kind}`; expected one of {}", known.join(", "))
         })?;
         let field = block.fields.iter().find(|field| field.name == name).ok_or_else(|| {
             let known: Vec<&str> = block.fields.iter().map(|it| it.name).collect();
             format!(
-                "`--set {given}`: unknown setting `{name}`; expected one of {}",
+                "`--set {path}`: unknown setting `{name}`; expected one of {}",
                 known.join(", ")
             )
         })?;
         let value = value(field, text)?;
         let mut of_kind = self.channels.iter_mut().filter(|it| it.kind == kind).peekable();
         if of_kind.peek().is_none() {
-            return Err(format!("`--set {given}` needs `--{}`", kind.replace('_', "-")));
+            return Err(format!("`--set {path}` needs `--{}`", kind.replace('_', "-")));
         }
         for channel in of_kind {
             channel.settings.insert(json_name(field.name), json!(value));
@@ -117,13 +120,17 @@ impl ChannelFlags {
     }
 }
 
-/// Returns the name of a kind for people, such as `Slack`.
+/// Returns the name of a kind for people, such as `Google Chat` or `SMS`.
 pub(crate) fn title(block: &Block) -> String {
-    let mut words = block.name.replace('_', " ");
-    if let Some(first) = words.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    words
+    let word = |word: &str| {
+        let mut word = word.to_owned();
+        let big = if word.len() <= ACRONYM_CHARS { word.len() } else { 1 };
+        if let Some(letters) = word.get_mut(..big) {
+            letters.make_ascii_uppercase();
+        }
+        word
+    };
+    block.name.split('_').map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the table of a kind.
@@ -171,6 +178,13 @@ mod tests {
     }
 
     #[test]
+    fn kinds_have_names_for_people() {
+        let titles = ["slack", "google_chat", "ms_teams", "sms"].map(|it| block(it).map(title));
+        let titles = titles.map(Option::unwrap_or_default);
+        assert_eq!(titles, ["Slack", "Google Chat", "MS Teams", "SMS"]);
+    }
+
+    #[test]
     fn further_settings_belong_to_their_kind() {
         let flags = parse(&["--opsgenie", "key", "--set", "opsgenie.region=eu"]).unwrap();
         assert_eq!(json!(flags.channels[0].settings), json!({ "apiKey": "key", "region": "eu" }));
@@ -184,6 +198,7 @@ mod tests {
             let refused = parse(args).unwrap_err();
             assert!(refused.contains(why), "{args:?}: {refused}");
         }
+        assert!(!parse(&["--set", "ntfy.tokn=secret"]).unwrap_err().contains("secret"));
         // Channels of Telegram have names with this character.
         let flags = parse(&["--telegram", "@acme"]).unwrap();
         assert_eq!(flags.channels[0].settings["chatId"], "@acme");
