@@ -86,10 +86,14 @@ pub(crate) async fn address(session: &Session<'_>, path: &str) -> Result<String>
 
 /// Returns the address of the server, without the path of its API.
 pub(crate) fn origin(session: &Session<'_>) -> Result<String> {
-    let base_url = session.service().address()?;
+    Ok(host_of(&session.service().address()?))
+}
+
+/// Returns a base URL without the path of the API and without credentials.
+pub(crate) fn host_of(base_url: &str) -> String {
     let host = base_url.trim_end_matches('/');
     let host = host.strip_suffix(PREFIX).unwrap_or(host);
-    Ok(crate::check::without_credentials(host).trim_end_matches('/').to_owned())
+    crate::check::without_credentials(host).trim_end_matches('/').to_owned()
 }
 
 /// Opens an address in the browser of the user, without waiting for it.

@@ -1,6 +1,8 @@
 //! `aloft login`, `aloft logout` and `aloft context`: stores contexts after a check of their key, and
 //! lists, selects and removes them. Leaves the file to `contexts`. Prints no key.
 
+use std::io::{IsTerminal as _, stdin};
+
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use contract::rpc::{self, Client, Whoami};
@@ -11,9 +13,8 @@ use crate::check::without_credentials;
 use crate::contexts::{self, Contexts, StoredContext};
 use crate::database_args::ConfigArg;
 use crate::json_args::JsonArgs;
-use crate::key_input;
-use crate::output;
 use crate::service::{self, NETWORK_HELP, given_address, local_address};
+use crate::{dashboard, key_input, output};
 
 /// How a key gets to the program.
 pub(crate) const LOGIN_HELP: &str = "The key is read from standard input, after a prompt on a terminal. \
@@ -76,6 +77,12 @@ pub(crate) async fn login(args: LoginArgs) -> Result<()> {
     };
     let shown = without_credentials(&base_url);
     output::print_stderr(&format!("service: {shown}"));
+    if stdin().is_terminal() {
+        let host = dashboard::host_of(&base_url);
+        output::print_stderr(&format!(
+            "Create a key in the dashboard, {host}, in the settings of the workspace; it is shown once."
+        ));
+    }
     let key = key_input::read_key()?;
     let who = identify(&base_url, &key).await.with_context(|| format!("logging in at {shown}"))?;
     let context = StoredContext {

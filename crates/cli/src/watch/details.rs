@@ -61,7 +61,7 @@ fn lines(view: &View, id: &str, palette: Palette, now: Timestamp, width: usize) 
         lines.push((format!("and {} more regions", regions.len() - REGIONS_MAX), plain));
     }
     lines.push((String::new(), plain));
-    lines.push(("CHECKED   REGION    OUTCOME   LATENCY  CODE".to_owned(), bold));
+    lines.push(("CHECKED (UTC)   REGION    OUTCOME    LATENCY  CODE".to_owned(), bold));
     lines.extend(checks.iter().map(|it| (check(it), plain)));
     lines
 }
@@ -78,8 +78,8 @@ fn region(it: &RegionState, palette: Palette, now: Timestamp) -> StyledLine {
 }
 
 fn check(it: &RecentCheck) -> String {
-    let at = it.at.map(|at| at.to_string()).unwrap_or_default();
-    let at = at.get(11..19).unwrap_or_default();
+    let at = it.at.map(|at| at.to_string().replace('T', " ")).unwrap_or_default();
+    let at = at.get(5..19).unwrap_or_default();
     let latency = format!("{} ms", it.latency_us.unsigned_abs().div_ceil(1_000));
     let code = it.code.map(|code| code.to_string()).unwrap_or_default();
     format!("{at}  {:<9} {:<9} {latency:>8} {code:>5}", it.region, it.outcome)

@@ -174,9 +174,9 @@ fn details_show_regions_and_recent_checks() {
      fly-iad    error         12 ms  5s ago
      fly-sin    active        12 ms  5s ago
 
-     CHECKED   REGION    OUTCOME   LATENCY  CODE
-     17:19:30  fly-ams   failure       1 ms
-     17:19:00  fly-ams   success      90 ms   200
+     CHECKED (UTC)   REGION    OUTCOME    LATENCY  CODE
+     11-27 17:19:30  fly-ams   failure       1 ms
+     11-27 17:19:00  fly-ams   success      90 ms   200
      1 open incident
      inc_1jr69           12m  Shop
      esc back  ↑↓ other monitor  a acknowledge  r check  q quit
