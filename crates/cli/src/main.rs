@@ -130,4 +130,15 @@ mod tests {
         // Clap detects contradictions only in debug builds and per command.
         Cli::command().debug_assert();
     }
+
+    // issue 20, point 2: "`--json` (the contract's JSON), `--jq`"
+    #[test]
+    fn each_command_with_json_has_jq() {
+        let mut commands = vec![Cli::command()];
+        while let Some(command) = commands.pop() {
+            let has = |id: &str| command.get_arguments().any(|arg| arg.get_id() == id);
+            assert_eq!(has("json"), has("jq"), "{}", command.get_name());
+            commands.extend(command.get_subcommands().cloned());
+        }
+    }
 }
