@@ -1,4 +1,4 @@
-//! `aloft workspaces` and `aloft keys`: an operator's commands on the server's own database, which
+//! `aloft workspaces`, `aloft keys` and `aloft audit`: an operator's commands on the server's own database, which
 //! also work while the server runs. Leaves the operations to `server::control`.
 
 use std::process::ExitCode;
@@ -113,35 +113,29 @@ pub(crate) struct AuditArgs {
     to: Option<Timestamp>,
 }
 
-/// Subcommands of `aloft keys`.
-#[derive(Debug, Subcommand)]
+/// A change of the keys in the database, or the list of them.
+#[derive(Debug)]
 pub(crate) enum KeyAction {
-    /// Create a key and print it once
-    Create {
-        /// Slug of the workspace
-        #[arg(long)]
-        workspace: String,
-        /// Name of the key
-        #[arg(long)]
-        name: String,
-        /// Scope: read or write
-        #[arg(long)]
-        scope: Scope,
-        /// Expires after this time, such as 30d, 12h or 45m [default: never]
-        #[arg(long, value_name = "TIME", value_parser = lifetime)]
-        expires: Option<Duration>,
-    },
-    /// List keys, newest first (the secret part is not stored)
-    List {
-        /// Only keys of the workspace with this slug
-        #[arg(long)]
-        workspace: Option<String>,
-    },
-    /// Revoke a key; a running server rejects it at once
-    Revoke {
-        /// ID of the key, such as `key_…`
-        id: KeyId,
-    },
+    Create(NewKeyArgs),
+    List { workspace: Option<String> },
+    Revoke { id: KeyId },
+}
+
+/// A key to create.
+#[derive(Debug, Args)]
+pub(crate) struct NewKeyArgs {
+    /// Slug of the workspace
+    #[arg(long)]
+    workspace: String,
+    /// Name of the key
+    #[arg(long)]
+    name: String,
+    /// Scope: read or write
+    #[arg(long)]
+    scope: Scope,
+    /// Expires after this time, such as 30d, 12h or 45m [default: never]
+    #[arg(long, value_name = "TIME", value_parser = lifetime)]
+    expires: Option<Duration>,
 }
 
 pub(crate) async fn workspaces(
@@ -153,25 +147,25 @@ pub(crate) async fn workspaces(
         WorkspaceAction::Create { slug, name, plan } => {
             let made = admin.create_workspace(CreateWorkspace { slug, name, plan }).await?;
             let words = || format!("created workspace `{}` ({})", made.slug, made.id);
-            database.print_result(serde_json::to_value(&made)?, words);
+            database.print_result(serde_json::to_value(&made)?, words)?;
         }
         WorkspaceAction::Rename { slug, new_slug, name } => {
             let renamed = RenameWorkspace { workspace: slug, slug: new_slug, name };
             let row = admin.rename_workspace(renamed).await?;
             let words = || format!("workspace `{}` now has the name `{}`", row.slug, row.name);
-            database.print_result(serde_json::to_value(&row)?, words);
+            database.print_result(serde_json::to_value(&row)?, words)?;
         }
         WorkspaceAction::Plan { slug, plan } => {
             let row = admin.set_plan(slug, plan).await?;
             let words = || format!("workspace `{}` now has the plan `{}`", row.slug, row.plan);
-            database.print_result(serde_json::to_value(&row)?, words);
+            database.print_result(serde_json::to_value(&row)?, words)?;
         }
         WorkspaceAction::Operator { slug, revoke } => {
             let details = admin.set_operator(slug, !revoke).await?;
             let slug = &details.workspace.slug;
             let manages = if details.is_operator { "now manages" } else { "no longer manages" };
             let words = || format!("workspace `{slug}` {manages} the server's probes");
-            database.print_result(serde_json::to_value(&details)?, words);
+            database.print_result(serde_json::to_value(&details)?, words)?;
         }
         WorkspaceAction::Delete { slug, yes } => {
             if !yes {
@@ -182,16 +176,16 @@ pub(crate) async fn workspaces(
             }
             admin.delete_workspace(slug.clone()).await?;
             let words = || format!("deleted workspace `{slug}`");
-            database.print_result(json!({ "slug": slug, "deleted": true }), words);
+            database.print_result(json!({ "slug": slug, "deleted": true }), words)?;
         }
         WorkspaceAction::List => {
             let all = admin.list_workspaces().await?;
-            database.print_result(serde_json::to_value(&all)?, || workspaces::table(&all));
+            database.print_result(serde_json::to_value(&all)?, || workspaces::table(&all))?;
         }
         WorkspaceAction::Show { slug } => {
             let details = admin.show_workspace(slug).await?;
             database
-                .print_result(serde_json::to_value(&details)?, || workspaces::details(&details));
+                .print_result(serde_json::to_value(&details)?, || workspaces::details(&details))?;
         }
         WorkspaceAction::SetRetention { slug, days } => {
             admin.set_retention(KeepResults { workspace: slug.clone(), days }).await?;
@@ -200,7 +194,7 @@ pub(crate) async fn workspaces(
                 |days| format!("for {}", counted(days, "day")),
             );
             let words = || format!("results of workspace `{slug}` are kept {time}");
-            database.print_result(json!({ "slug": slug, "retention_days": days }), words);
+            database.print_result(json!({ "slug": slug, "retention_days": days }), words)?;
         }
     }
     admin.close().await?;
@@ -210,7 +204,7 @@ pub(crate) async fn workspaces(
 pub(crate) async fn keys(action: KeyAction, database: DatabaseArgs) -> Result<ExitCode> {
     let admin = database.open().await?;
     match action {
-        KeyAction::Create { workspace, name, scope, expires } => {
+        KeyAction::Create(NewKeyArgs { workspace, name, scope, expires }) => {
             let expires_in_seconds = expires.map(|time| time.as_secs());
             let new = CreateKey { workspace, name, scope, expires_in_seconds };
             let made = admin.create_key(new).await?;
@@ -220,17 +214,17 @@ pub(crate) async fn keys(action: KeyAction, database: DatabaseArgs) -> Result<Ex
                     "{key}\n\nKey `{id}` is shown only once. Send it in the header `x-service-key`."
                 )
             };
-            database.print_result(json!({ "id": id, "key": key }), words);
+            database.print_result(json!({ "id": id, "key": key }), words)?;
         }
         KeyAction::List { workspace } => {
             let rows = admin.list_keys(workspace.as_deref()).await?;
             let now = Context::system().now();
-            database.print_result(serde_json::to_value(&rows)?, || table_of_keys(&rows, now));
+            database.print_result(serde_json::to_value(&rows)?, || table_of_keys(&rows, now))?;
         }
         KeyAction::Revoke { id } => {
             admin.revoke_key(id).await?;
             let words = || format!("revoked key `{id}`");
-            database.print_result(json!({ "id": id, "revoked": true }), words);
+            database.print_result(json!({ "id": id, "revoked": true }), words)?;
         }
     }
     admin.close().await?;
@@ -243,7 +237,7 @@ pub(crate) async fn audit(args: AuditArgs, database: DatabaseArgs) -> Result<Exi
     let AuditArgs { workspace, limit, resource, actor, from, to } = args;
     let query = AuditQuery { workspace, limit, resource_id: resource, actor, from, to };
     let rows = admin.audit(query).await?;
-    database.print_result(serde_json::to_value(&rows)?, || table_of_changes(&rows));
+    database.print_result(serde_json::to_value(&rows)?, || table_of_changes(&rows))?;
     admin.close().await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -19,6 +19,7 @@ use serde_json::{Value as Json, json};
 use self::execute::{Executor, Outcome};
 use self::record::Record;
 use crate::content::{self, Workspace};
+use crate::json_args::JsonArgs;
 use crate::named;
 use crate::output;
 use crate::service::{KEY_HELP, Service};
@@ -58,9 +59,8 @@ pub(crate) struct ApplyArgs {
     /// Apply without a question
     #[arg(long, short)]
     yes: bool,
-    /// Print the plan and the outcome as JSON; needs --plan or --yes
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
     /// Print the JSON Schema of the files, for editors
     #[arg(long, exclusive = true)]
     schema: bool,
@@ -71,7 +71,8 @@ pub(crate) async fn run(args: ApplyArgs) -> Result<ExitCode> {
         output::print_text(&format!("{:#}", configuration::schema()));
         return Ok(ExitCode::SUCCESS);
     }
-    if args.json && !args.plan && !args.yes {
+    let for_programs = args.json.is_wanted();
+    if for_programs && !args.plan && !args.yes {
         bail!("nobody can confirm the changes with `--json`; add `--plan` or `--yes`");
     }
     let configuration = files::read(&args.files)?;
@@ -87,18 +88,20 @@ pub(crate) async fn run(args: ApplyArgs) -> Result<ExitCode> {
     let options =
         PlanOptions { prune: args.prune, adopt: args.adopt, renames: args.rename.clone() };
     let plan = configuration::plan(&configuration, &current, &options)?;
-    if !args.json {
+    if !for_programs {
         output::print_text(&format!("configuration `{}`:\n{}", configuration.name, plan.text()));
     }
     let done = if args.plan || plan.is_empty() {
         Outcome::default()
     } else {
         confirm(&args)?;
-        let mut executor = Executor::new(&session, &record, &configuration, &current, !args.json);
+        let mut executor =
+            Executor::new(&session, &record, &configuration, &current, !for_programs);
         Box::pin(executor.run(&plan)).await
     };
-    if args.json {
-        output::print_text(&json(&configuration, &plan, &done, args.plan).to_string());
+    if for_programs {
+        let json = json(&configuration, &plan, &done, args.plan);
+        args.json.print_unchanged(&json, output::try_print)?;
     }
     done.result(&plan)?;
     let has_changes = args.detailed_exitcode && !plan.is_empty();

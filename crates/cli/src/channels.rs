@@ -2,10 +2,9 @@
 //! deliveries and replays them. Calls a running service with a key. Only `get`, `create` and `update`
 //! print secrets of a channel, as JSON to a write key.
 
-mod find;
+mod input;
 mod write;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -18,9 +17,11 @@ use contract::notification::wire::{
 use serde_json::{Value, json};
 
 use crate::output;
+use crate::output_args::{NO_IDS, OutputArgs};
 use crate::paging::{self, NextPage, Paging, SHOWN};
-use crate::service::{KEY_HELP, OutputArgs};
-use crate::session::{IdOutputArgs, Session};
+use crate::resources::{self, CHANNELS, MONITORS, PAGES, optional_id};
+use crate::service::KEY_HELP;
+use crate::session::Session;
 
 const TEST_EXIT_CODES: &str = "Exit codes: 0, the receiver accepted the message; 1, it did not, or the \
 test could not run; 2, invalid command line.";
@@ -31,30 +32,30 @@ pub(crate) enum ChannelCommand {
     /// List the channels of the workspace, newest first
     List {
         #[command(flatten)]
-        output_args: IdOutputArgs,
+        output_args: OutputArgs,
     },
     /// Show a channel, without secrets unless --json
     Get {
         #[command(flatten)]
         channel: ChannelArg,
         #[command(flatten)]
-        output_args: IdOutputArgs,
+        output_args: OutputArgs,
     },
-    /// Create a channel from JSON
+    /// Create a channel, from the flag of its kind or from JSON
     Create {
         #[command(flatten)]
-        input: ChannelInputArgs,
+        input: Box<input::NewChannelArgs>,
         #[command(flatten)]
-        output_args: IdOutputArgs,
+        output_args: OutputArgs,
     },
-    /// Replace the arguments of a channel with those in JSON
+    /// Change the name or the monitors of a channel, or replace all arguments with those in JSON
     Update {
         #[command(flatten)]
         channel: ChannelArg,
         #[command(flatten)]
-        input: ChannelInputArgs,
+        input: Box<input::ChannelChangeArgs>,
         #[command(flatten)]
-        output_args: IdOutputArgs,
+        output_args: OutputArgs,
     },
     /// Delete a channel with its secrets; asks on a terminal, and needs --yes elsewhere
     Delete {
@@ -64,7 +65,7 @@ pub(crate) enum ChannelCommand {
         #[arg(long, short)]
         yes: bool,
         #[command(flatten)]
-        output_args: IdOutputArgs,
+        output_args: OutputArgs,
     },
     /// Send a test message through a channel and print the receiver's response
     #[command(after_help = format!("{TEST_EXIT_CODES} {KEY_HELP}"))]
@@ -106,29 +107,20 @@ pub(crate) struct ChannelArg {
     channel: String,
 }
 
-/// File with a channel.
-#[derive(Debug, Args)]
-pub(crate) struct ChannelInputArgs {
-    /// File with the contract's JSON, such as {"providerType": "ntfy", "ntfy": {"topic": "acme"}}; - for
-    /// standard input
-    #[arg(long, value_name = "FILE")]
-    from_json: PathBuf,
-}
-
 /// Filter of a list.
 #[derive(Debug, Args)]
 pub(crate) struct DeliveryFilterArgs {
     /// Only deliveries to this channel, chn_… or its name
     #[arg(long, value_name = "CHANNEL")]
     channel: Option<String>,
-    /// Only deliveries about this monitor, mon_…
-    #[arg(long, value_name = "ID")]
+    /// Only deliveries about this monitor, mon_… or its name
+    #[arg(long, value_name = "MONITOR")]
     monitor: Option<String>,
     /// Deliveries to this subscriber instead of channels, sub_…
     #[arg(long, value_name = "ID", conflicts_with_all = ["channel", "monitor"])]
     subscriber: Option<String>,
-    /// Deliveries to the subscribers of this page instead of channels, page_…
-    #[arg(long, value_name = "ID", conflicts_with_all = ["channel", "monitor"])]
+    /// Deliveries to the subscribers of this page instead of channels, page_…, its slug or title
+    #[arg(long, value_name = "PAGE", conflicts_with_all = ["channel", "monitor"])]
     page: Option<String>,
     /// Only deliveries with this state: waiting, accepted, dead or cancelled
     #[arg(long, value_name = "STATE")]
@@ -145,10 +137,10 @@ pub(crate) async fn run(action: ChannelCommand) -> Result<ExitCode> {
             write::get(&channel.channel, &output_args).await?;
         }
         ChannelCommand::Create { input, output_args } => {
-            write::create(&input.from_json, &output_args).await?;
+            write::create(&input, &output_args).await?;
         }
         ChannelCommand::Update { channel, input, output_args } => {
-            write::update(&channel.channel, &input.from_json, &output_args).await?;
+            write::update(&channel.channel, &input, &output_args).await?;
         }
         ChannelCommand::Delete { channel, yes, output_args } => {
             write::delete(&channel.channel, yes, &output_args).await?;
@@ -169,7 +161,7 @@ pub(crate) async fn run(action: ChannelCommand) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn list(output_args: &IdOutputArgs) -> Result<()> {
+async fn list(output_args: &OutputArgs) -> Result<()> {
     let client = output_args.service.client()?;
     let mut paging = Paging::of_all();
     let (mut channels, mut token) = (Vec::new(), String::new());
@@ -181,14 +173,8 @@ async fn list(output_args: &IdOutputArgs) -> Result<()> {
         channels.extend(part.notifications);
         token = part.next_page_token;
     }
-    if output_args.json {
-        output::print_json(channels.iter().map(channel).collect());
-        return Ok(());
-    }
-    if output_args.quiet {
-        for channel in &channels {
-            output::print_text(channel.id.as_deref().unwrap_or_default());
-        }
+    let json: Value = channels.iter().map(channel).collect();
+    if output_args.prints_data(&json, channels.iter().filter_map(|it| it.id.as_deref()))? {
         return Ok(());
     }
     let row = |channel: &Notification| {
@@ -208,12 +194,10 @@ async fn list(output_args: &IdOutputArgs) -> Result<()> {
 
 async fn test(channel: &str, output_args: &OutputArgs) -> Result<ExitCode> {
     let session = Session::open(&output_args.service)?;
-    let id = find::id(&session, channel).await?;
+    let id = resources::id(&session, &CHANNELS, channel).await?;
     let request = TestNotificationRequest { id: Some(id), ..Default::default() };
     let tested = session.send("testing the channel", request).await?;
-    if output_args.json {
-        output::print_json(serde_json::to_value(&tested)?);
-    } else {
+    if !output_args.prints_data(&tested, NO_IDS)? {
         let became = if tested.accepted { "accepted" } else { "not accepted" };
         let mut summary = format!("{became}, in {} ms: {}", tested.duration_ms, tested.response);
         if !tested.help.is_empty() {
@@ -226,20 +210,19 @@ async fn test(channel: &str, output_args: &OutputArgs) -> Result<ExitCode> {
 
 async fn deliveries(which: DeliveryFilterArgs, output_args: &OutputArgs) -> Result<()> {
     let session = Session::open(&output_args.service)?;
-    let channel = match &which.channel {
-        Some(given) => Some(find::id(&session, given).await?),
-        None => None,
-    };
+    let channel = optional_id(&session, &CHANNELS, which.channel.as_deref()).await?;
+    let monitor = optional_id(&session, &MONITORS, which.monitor.as_deref()).await?;
+    let page_id = optional_id(&session, &PAGES, which.page.as_deref()).await?;
     let mut paging = Paging::up_to(which.limit);
     let mut page = ListDeliveriesResponse::default();
     while let Some(next) = paging.next(page.deliveries.len(), &page.next_page_token) {
         let NextPage { limit, page_token } = next;
         let request = ListDeliveriesRequest {
             notification_id: channel.clone(),
-            monitor_id: which.monitor.clone(),
+            monitor_id: monitor.clone(),
             state: which.state.clone(),
             subscriber_id: which.subscriber.clone(),
-            page_id: which.page.clone(),
+            page_id: page_id.clone(),
             limit,
             page_token,
             ..Default::default()
@@ -249,8 +232,7 @@ async fn deliveries(which: DeliveryFilterArgs, output_args: &OutputArgs) -> Resu
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
-    if output_args.json {
-        output::print_json(serde_json::to_value(&page)?);
+    if output_args.prints_data(&page, page.deliveries.iter().map(|it| &it.id))? {
         return Ok(());
     }
     let head = ["DELIVERY", "CREATED", "EVENT", "STATE", "TO", "RESPONSE"].map(str::to_owned);
@@ -265,9 +247,7 @@ async fn replay(delivery: String, output_args: &OutputArgs) -> Result<()> {
     let answer = output_args.service.client()?.send(request).await;
     let replayed = output_args.service.map_error("replaying the delivery", answer)?;
     let delivery = replayed.delivery.into_option().unwrap_or_default();
-    if output_args.json {
-        output::print_json(serde_json::to_value(&delivery)?);
-    } else {
+    if !output_args.prints_data(&delivery, [&delivery.id])? {
         let description = match &delivery.subscriber_id {
             Some(subscriber) => {
                 format!("{} will be retried for subscriber {subscriber}", delivery.id)
@@ -285,8 +265,7 @@ async fn rotate(overlap_hours: Option<i32>, output_args: &OutputArgs) -> Result<
     let request = RotateSigningSecretRequest { overlap_hours };
     let answer = output_args.service.client()?.send(request).await;
     let rotated = output_args.service.map_error("rotating the signing secret", answer)?;
-    if output_args.json {
-        output::print_json(serde_json::to_value(&rotated)?);
+    if output_args.prints_data(&rotated, NO_IDS)? {
         return Ok(());
     }
     output::print_text(&rotated.secret);

@@ -21,6 +21,7 @@ use web::context::Context;
 
 use self::terminal::Paper;
 use crate::database_args::ConfigArg;
+use crate::json_args::JsonArgs;
 use crate::output;
 
 /// Subcommands of `aloft check`.
@@ -58,9 +59,8 @@ pub(crate) struct CheckArgs {
     extra_ca_file: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigArg,
-    /// Print JSON
-    #[arg(long, global = true)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
 }
 
 /// Runs a check and prints it. A completed check is not an error of the program: the exit code is 0
@@ -78,11 +78,11 @@ pub(crate) async fn run(target: Target, output_args: CheckArgs) -> Result<ExitCo
     let attempts = probe.run(&job, || ctx.now()).await;
     let outcome = attempts.last().map_or(Outcome::Failure, |(_, assessment)| assessment.outcome);
     let evidence = Evidence::new(&job.plan, attempts);
-    if output_args.json {
+    if output_args.json.is_wanted() {
         let attempts = evidence.attempts;
-        output::print_json(
+        output_args.json.print(
             json!({ "target": target, "outcome": outcome.as_str(), "attempts": attempts }),
-        );
+        )?;
     } else {
         let paper = Paper::of_stdout();
         output::print_text(&waterfall::draw(&target, &evidence.attempts, outcome, paper));

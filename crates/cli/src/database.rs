@@ -24,7 +24,7 @@ pub(crate) async fn back_up(file: &Path, database: DatabaseArgs) -> Result<ExitC
             "wrote {bytes} bytes to `{}`\nIt does not contain the master key: keep a copy of `aloft.key` or of ALOFT_MASTER_KEY elsewhere.",
             file.display()
         )
-    });
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -38,7 +38,7 @@ pub(crate) async fn restore(file: &Path, database: &DatabaseArgs) -> Result<Exit
             None => "there was no previous database".to_owned(),
         };
         format!("restored `{}`; {replaced}", file.display())
-    });
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

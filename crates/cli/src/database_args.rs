@@ -12,7 +12,11 @@ use server::control::{self, Admin};
 use web::context::Context;
 
 use crate::flags::Flags;
+use crate::json_args::JsonArgs;
 use crate::output;
+
+/// Variable of the data folder.
+const DATA_VARIABLE: &str = "ALOFT_DATA";
 
 /// The database to work on, and the format of the output.
 #[derive(Debug, Args)]
@@ -33,9 +37,8 @@ pub(crate) struct DatabaseArgs {
     database: Option<String>,
     #[command(flatten)]
     config: ConfigArg,
-    /// Print JSON
-    #[arg(long, global = true)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
 }
 
 /// The configuration file.
@@ -51,6 +54,23 @@ pub(crate) struct ConfigArg {
 }
 
 impl DatabaseArgs {
+    /// Returns whether there is a database to work on: flags or the environment name one, or its folder
+    /// exists.
+    pub(crate) fn is_available(&self) -> Result<bool> {
+        let is_named = self.data.is_some() || self.database.is_some() || self.config.is_given();
+        if is_named || boot::variable(DATA_VARIABLE).is_some() {
+            return Ok(true);
+        }
+        let settings = self.config.settings()?;
+        let is_postgres = matches!(settings.database, server::config::Database::Postgres(_));
+        Ok(is_postgres || settings.data.exists())
+    }
+
+    /// Returns the format of the result.
+    pub(crate) fn into_json(self) -> JsonArgs {
+        self.json
+    }
+
     /// Opens the database through the server that runs on it, or directly. Creates nothing, because
     /// a mistyped folder would become a second, empty database.
     pub(crate) async fn open(&self) -> Result<Admin> {
@@ -84,12 +104,16 @@ impl DatabaseArgs {
     }
 
     /// Prints the result as JSON or in words.
-    pub(crate) fn print_result(&self, value: serde_json::Value, words: impl FnOnce() -> String) {
-        if self.json {
-            output::print_json(value);
-        } else {
-            output::print_text(&words());
+    pub(crate) fn print_result(
+        &self,
+        value: serde_json::Value,
+        words: impl FnOnce() -> String,
+    ) -> Result<()> {
+        if self.json.is_wanted() {
+            return self.json.print(value);
         }
+        output::print_text(&words());
+        Ok(())
     }
 }
 

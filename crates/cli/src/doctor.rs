@@ -55,7 +55,7 @@ pub(crate) async fn doctor(treatment: Treatment, database: DatabaseArgs) -> Resu
     }
     admin.close().await?;
     let answer = json!({ "unreadable_rows": rows, "repaired": repaired });
-    database.print_result(answer, || summary(&rows, repaired, treatment.export.as_deref()));
+    database.print_result(answer, || summary(&rows, repaired, treatment.export.as_deref()))?;
     Ok(if rows.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
 }
 

@@ -3,6 +3,8 @@
 //! service's violations name the flags.
 
 use std::fmt::Debug;
+use std::fs;
+use std::io::stdin;
 use std::marker::PhantomData;
 
 use clap::builder::PossibleValuesParser;
@@ -66,7 +68,7 @@ enum TableRow {
 
 impl<S: FlagSource> Args for FieldFlags<S> {
     fn augment_args(command: Command) -> Command {
-        let flags = flags(&S::tables());
+        let flags = flags_of::<S>();
         let group = ArgGroup::new(GROUP).multiple(true).args(flags.iter().map(|flag| flag.name));
         let command = flags.iter().fold(command, |command, flag| command.arg(flag.arg(S::CHANGES)));
         if !S::CHANGES {
@@ -103,7 +105,7 @@ impl<S: FlagSource> FromArgMatches for FieldFlags<S> {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         let reset = S::CHANGES.then(|| matches.get_many::<String>(RESET)).flatten();
         let reset: Vec<&String> = reset.into_iter().flatten().collect();
-        for flag in flags(&S::tables()) {
+        for flag in flags_of::<S>() {
             if let Some(value) = flag.value(matches) {
                 self.values.insert(json_name(flag.name), value);
                 self.names.push(flag.name);
@@ -217,6 +219,9 @@ fn flags(tables: &[KindTable]) -> Vec<Flag> {
                 TableRow::Field(field) if is_set(field) => {
                     (long(field), format!("{text}. Repeatable, or separated by commas"))
                 }
+                TableRow::Field(field) if is_secret(field) => {
+                    (long(field), format!("{text}. In this file, - for standard input"))
+                }
                 TableRow::Field(field) => (long(field), text.to_owned()),
                 TableRow::Block(_, format) => {
                     let help = format!("{text}. For example '{}'; repeatable", format.example);
@@ -233,10 +238,43 @@ fn flags(tables: &[KindTable]) -> Vec<Flag> {
     flags
 }
 
-/// Returns the name of a field's flag. Sets have the singular, because each value is a flag.
+/// Returns the flags of a command. A change has none for fields that are fixed.
+fn flags_of<S: FlagSource>() -> Vec<Flag> {
+    let mut flags = flags(&S::tables());
+    let is_fixed = |flag: &Flag| matches!(flag.row, TableRow::Field(field) if field.replace);
+    flags.retain(|flag| !S::CHANGES || !is_fixed(flag));
+    flags
+}
+
+/// Returns the name of a field's flag. Sets have the singular, because each value is a flag. IDs of other
+/// resources have the name of the resource, because its name is a value too. Secrets are in files, because
+/// other users of a machine can read its command lines.
 fn long(field: &Field) -> String {
     let name = field.name.replace('_', "-");
-    if is_set(field) { name.trim_end_matches('s').to_owned() } else { name }
+    if let Shape::Id(_) = field.shape {
+        name.trim_end_matches("-id").to_owned()
+    } else if let Shape::SetOfIds(_) = field.shape {
+        name.trim_end_matches("-ids").to_owned()
+    } else if is_secret(field) {
+        format!("{name}-file")
+    } else if is_set(field) {
+        name.trim_end_matches('s').to_owned()
+    } else {
+        name
+    }
+}
+
+const fn is_secret(field: &Field) -> bool {
+    field.sensitive && matches!(field.shape, Shape::Text { .. })
+}
+
+/// Reads the value of a secret from a file, or from standard input for `-`, without the end of its line.
+fn read_secret(path: &str) -> Result<String, String> {
+    let text =
+        if path == "-" { std::io::read_to_string(stdin()) } else { fs::read_to_string(path) };
+    let text = text.map_err(|why| format!("reading the file: {why}"))?;
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
 }
 
 const fn is_set(field: &Field) -> bool {
@@ -276,6 +314,8 @@ fn shaped(arg: Arg, field: &'static Field) -> Arg {
             .value_name("NAME")
             .hide_possible_values(is_long),
         Shape::HttpUrl { .. } => arg.value_name("URL"),
+        Shape::Id(_) => arg.value_name("ID|NAME").alias(field.name.replace('_', "-")),
+        _ if is_secret(field) => arg.value_name("FILE").value_parser(read_secret),
         _ => arg.value_name("TEXT"),
     }
 }

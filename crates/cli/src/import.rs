@@ -12,6 +12,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use import::{Destinations, Peer, SecretStyle};
 use server::boot;
 
+use crate::json_args::JsonArgs;
 use crate::output;
 
 /// End of the help.
@@ -50,9 +51,8 @@ pub(crate) struct ImportArgs {
     /// Replace files that exist
     #[arg(long)]
     force: bool,
-    /// Print the preview as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
     #[command(flatten)]
     live: live::LiveArgs,
 }
@@ -85,7 +85,7 @@ pub(crate) async fn run(args: &ImportArgs) -> Result<ExitCode> {
     if args.output.is_none() {
         output::print_text(&written.text);
     }
-    if let (Some(totals), Some(path), false) = (totals, &args.history, args.json) {
+    if let (Some(totals), Some(path), false) = (totals, &args.history, args.json.is_wanted()) {
         output::print_stderr(&format!(
             "history: {} results and {} incidents in `{}`, {} rows skipped; the service cannot take them yet",
             totals.results,
@@ -94,11 +94,14 @@ pub(crate) async fn run(args: &ImportArgs) -> Result<ExitCode> {
             totals.skipped,
         ));
     }
-    let preview = if args.json {
-        serde_json::to_string(&written.preview).context("writing the preview")?
+    if args.json.is_wanted() {
+        let preview = serde_json::to_value(&written.preview).context("writing the preview")?;
+        args.json.print_unchanged(&preview, |text| {
+            output::print_stderr(text);
+            true
+        })?;
     } else {
-        written.preview.to_text()
-    };
-    output::print_stderr(preview.trim_end());
+        output::print_stderr(written.preview.to_text().trim_end());
+    }
     Ok(ExitCode::SUCCESS)
 }

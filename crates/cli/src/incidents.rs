@@ -1,7 +1,7 @@
 //! `aloft incidents`: lists incidents, shows their timelines, and acknowledges, resolves or
 //! comments on them. Calls a running service with a key.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 use contract::incident::wire::{
     AcknowledgeIncidentRequest, CommentIncidentRequest, GetIncidentRequest, GetIncidentResponse,
@@ -10,10 +10,16 @@ use contract::incident::wire::{
 };
 use contract::monitor::decode_instant;
 use contract::monitor::wire::Timestamp;
+use rules::IncidentId;
 
 use crate::output;
 use crate::paging::{self, NextPage, Paging, SHOWN};
-use crate::service::OutputArgs;
+use crate::resources::{self, MONITORS, optional_id};
+use crate::session::Session;
+
+/// State of an incident that continues.
+const OPEN: &str = "open";
+use crate::output_args::{NO_IDS, OutputArgs};
 
 /// Subcommands of `aloft incidents`.
 #[derive(Debug, Subcommand)]
@@ -26,6 +32,7 @@ pub(crate) enum IncidentCommand {
         output_args: OutputArgs,
     },
     /// Show an incident with its timeline and the results of each region
+    #[command(visible_alias = "get")]
     Show {
         #[command(flatten)]
         incident: IncidentIdArg,
@@ -60,7 +67,7 @@ pub(crate) enum IncidentCommand {
 /// The incident to work on.
 #[derive(Debug, Args)]
 pub(crate) struct IncidentIdArg {
-    /// ID of the incident, inc_…
+    /// ID of the incident (inc_…), or name of the monitor with an open one
     #[arg(value_name = "INCIDENT")]
     id: String,
 }
@@ -68,7 +75,7 @@ pub(crate) struct IncidentIdArg {
 /// Filter of a list.
 #[derive(Debug, Args)]
 pub(crate) struct IncidentFilterArgs {
-    /// Only incidents of this monitor, mon_…
+    /// Only incidents of this monitor, mon_… or its name
     #[arg(long, value_name = "ID")]
     monitor: Option<String>,
     /// Only incidents with this state: open or closed
@@ -82,46 +89,65 @@ pub(crate) struct IncidentFilterArgs {
 pub(crate) async fn run(action: IncidentCommand) -> Result<()> {
     match action {
         IncidentCommand::List { which, output_args } => list(which, &output_args).await,
-        IncidentCommand::Show { incident, output_args } => show(incident.id, &output_args).await,
+        IncidentCommand::Show { incident, output_args } => show(&incident.id, &output_args).await,
         IncidentCommand::Acknowledge { incident, output_args } => {
-            let request = AcknowledgeIncidentRequest { id: incident.id };
-            let answer = output_args.service.client()?.send(request).await;
-            let answer = output_args.service.map_error("acknowledging the incident", answer)?;
+            let session = Session::open(&output_args.service)?;
+            let request = AcknowledgeIncidentRequest { id: id(&session, &incident.id).await? };
+            let answer = session.send("acknowledging the incident", request).await?;
             print_incident(&answer.incident.into_option().unwrap_or_default(), &output_args)
         }
         IncidentCommand::Resolve { incident, output_args } => {
-            let request = ResolveIncidentRequest { id: incident.id };
-            let answer = output_args.service.client()?.send(request).await;
-            let answer = output_args.service.map_error("resolving the incident", answer)?;
+            let session = Session::open(&output_args.service)?;
+            let request = ResolveIncidentRequest { id: id(&session, &incident.id).await? };
+            let answer = session.send("resolving the incident", request).await?;
             print_incident(&answer.incident.into_option().unwrap_or_default(), &output_args)
         }
         IncidentCommand::Comment { incident, text, output_args } => {
-            comment(incident.id, text, &output_args).await
+            comment(&incident.id, text, &output_args).await
         }
     }
 }
 
+/// Returns the ID of an incident: as given, or of the open incident of the monitor with this name or ID.
+pub(crate) async fn id(session: &Session<'_>, given: &str) -> Result<String> {
+    if IncidentId::parse(given).is_ok() {
+        return Ok(given.to_owned());
+    }
+    let monitor = resources::id(session, &MONITORS, given).await?;
+    let request = ListIncidentsRequest {
+        monitor_id: Some(monitor),
+        state: Some(OPEN.to_owned()),
+        limit: Some(1),
+        ..Default::default()
+    };
+    let found = session.send("listing incidents", request).await?;
+    let found = found.incidents.into_iter().next().map(|it| it.id);
+    found.with_context(|| {
+        let name = output::one_line(given);
+        format!("monitor `{name}` has no open incident; `aloft incidents list` lists past ones")
+    })
+}
+
 async fn list(which: IncidentFilterArgs, output_args: &OutputArgs) -> Result<()> {
-    let client = output_args.service.client()?;
+    let session = Session::open(&output_args.service)?;
+    let monitor = optional_id(&session, &MONITORS, which.monitor.as_deref()).await?;
     let mut paging = Paging::up_to(which.limit);
     let mut page = ListIncidentsResponse::default();
     while let Some(next) = paging.next(page.incidents.len(), &page.next_page_token) {
         let NextPage { limit, page_token } = next;
         let request = ListIncidentsRequest {
-            monitor_id: which.monitor.clone(),
+            monitor_id: monitor.clone(),
             state: which.state.clone(),
             limit,
             page_token,
             ..Default::default()
         };
-        let answer = client.send(request).await;
-        let part = output_args.service.map_error("listing incidents", answer)?;
+        let part = session.send("listing incidents", request).await?;
         page.incidents.extend(part.incidents);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
-    if output_args.json {
-        output::print_json(serde_json::to_value(&page)?);
+    if output_args.prints_data(&page, page.incidents.iter().map(|it| &it.id))? {
         return Ok(());
     }
     let head = ["INCIDENT", "OPENED", "STATE", "MONITOR", "NAME"].map(str::to_owned);
@@ -135,12 +161,11 @@ async fn list(which: IncidentFilterArgs, output_args: &OutputArgs) -> Result<()>
     Ok(())
 }
 
-async fn show(id: String, output_args: &OutputArgs) -> Result<()> {
-    let request = GetIncidentRequest { id };
-    let answer = output_args.service.client()?.send(request).await;
-    let whole = output_args.service.map_error("reading the incident", answer)?;
-    if output_args.json {
-        output::print_json(serde_json::to_value(&whole)?);
+async fn show(given: &str, output_args: &OutputArgs) -> Result<()> {
+    let session = Session::open(&output_args.service)?;
+    let request = GetIncidentRequest { id: id(&session, given).await? };
+    let whole = session.send("reading the incident", request).await?;
+    if output_args.prints_data(&whole, whole.incident.as_option().map(|it| &it.id))? {
         return Ok(());
     }
     let GetIncidentResponse { incident, timeline, evidence } = whole;
@@ -160,23 +185,19 @@ async fn show(id: String, output_args: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn comment(id: String, text: String, output_args: &OutputArgs) -> Result<()> {
-    let request = CommentIncidentRequest { id, text: Some(text) };
-    let answer = output_args.service.client()?.send(request).await;
-    let written = output_args.service.map_error("commenting on the incident", answer)?;
+async fn comment(given: &str, text: String, output_args: &OutputArgs) -> Result<()> {
+    let session = Session::open(&output_args.service)?;
+    let request = CommentIncidentRequest { id: id(&session, given).await?, text: Some(text) };
+    let written = session.send("commenting on the incident", request).await?;
     let entry = written.entry.into_option().unwrap_or_default();
-    if output_args.json {
-        output::print_json(serde_json::to_value(&entry)?);
-    } else {
+    if !output_args.prints_data(&entry, NO_IDS)? {
         output::print_text(&output::table(&[line(&entry)]));
     }
     Ok(())
 }
 
 fn print_incident(incident: &Incident, output_args: &OutputArgs) -> Result<()> {
-    if output_args.json {
-        output::print_json(serde_json::to_value(incident)?);
-    } else {
+    if !output_args.prints_data(incident, [&incident.id])? {
         output::print_text(&format!("{} is {}", incident.id, state(incident)));
     }
     Ok(())

@@ -1,6 +1,8 @@
 //! `aloft login`, `aloft logout` and `aloft context`: stores contexts after a check of their key, and
 //! lists, selects and removes them. Leaves the file to `contexts`. Prints no key.
 
+use std::io::{IsTerminal as _, stdin};
+
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use contract::rpc::{self, Client, Whoami};
@@ -10,9 +12,9 @@ use serde_json::{Value, json};
 use crate::check::without_credentials;
 use crate::contexts::{self, Contexts, StoredContext};
 use crate::database_args::ConfigArg;
-use crate::key_input;
-use crate::output;
+use crate::json_args::JsonArgs;
 use crate::service::{self, NETWORK_HELP, given_address, local_address};
+use crate::{dashboard, key_input, output};
 
 /// How a key gets to the program.
 pub(crate) const LOGIN_HELP: &str = "The key is read from standard input, after a prompt on a terminal. \
@@ -44,9 +46,8 @@ pub(crate) struct LogoutArgs {
 pub(crate) enum ContextCommand {
     /// List the contexts and mark the one in use
     List {
-        /// Print JSON, without keys
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        json: JsonArgs,
     },
     /// Use a context in the commands that follow
     Use {
@@ -76,6 +77,12 @@ pub(crate) async fn login(args: LoginArgs) -> Result<()> {
     };
     let shown = without_credentials(&base_url);
     output::print_stderr(&format!("service: {shown}"));
+    if stdin().is_terminal() {
+        let host = dashboard::host_of(&base_url);
+        output::print_stderr(&format!(
+            "Create a key in the dashboard, {host}, in the settings of the workspace; it is shown once."
+        ));
+    }
     let key = key_input::read_key()?;
     let who = identify(&base_url, &key).await.with_context(|| format!("logging in at {shown}"))?;
     let context = StoredContext {
@@ -136,7 +143,7 @@ pub(crate) fn logout(args: LogoutArgs) -> Result<()> {
 
 pub(crate) fn context(action: ContextCommand) -> Result<()> {
     match action {
-        ContextCommand::List { json } => list(json),
+        ContextCommand::List { json } => list(&json),
         ContextCommand::Use { name } => select(&name),
         ContextCommand::Remove { name } => {
             print_removed(&Contexts::change(|contexts| contexts.remove(&name))?);
@@ -145,12 +152,11 @@ pub(crate) fn context(action: ContextCommand) -> Result<()> {
     }
 }
 
-fn list(json: bool) -> Result<()> {
+fn list(json: &JsonArgs) -> Result<()> {
     let contexts = Contexts::read()?;
-    if json {
+    if json.is_wanted() {
         let all: Vec<Value> = contexts.all.iter().map(without_key).collect();
-        output::print_json(json!({ "current": contexts.current, "contexts": all }));
-        return Ok(());
+        return json.print(json!({ "current": contexts.current, "contexts": all }));
     }
     let row = |it: &StoredContext| {
         let mark = if contexts.current.as_ref() == Some(&it.name) { "*" } else { "" };

@@ -9,12 +9,15 @@ use contract::maintenance::wire::{
 };
 use contract::monitor::wire::Timestamp;
 use contract::monitor::{decode_instant, encode_instant};
-use serde_json::json;
+use serde_json::{Map, json};
 use web::context::Context;
 
+use crate::components::ChangedMaintenance;
 use crate::output;
+use crate::output_args::OutputArgs;
 use crate::paging::{self, NextPage, Paging, SHOWN};
-use crate::service::OutputArgs;
+use crate::resources::{self, COMPONENTS, InputArgs, MAINTENANCES, MONITORS, optional_id};
+use crate::session::Session;
 use crate::time;
 
 /// Subcommands of `aloft maintenance`.
@@ -33,6 +36,20 @@ pub(crate) enum MaintenanceCommand {
         plan: Box<Planned>,
         #[command(flatten)]
         output_args: OutputArgs,
+    },
+    /// Show a maintenance with its windows
+    Get {
+        #[command(flatten)]
+        maintenance: MaintenanceIdArg,
+        #[command(flatten)]
+        output_args: OutputArgs,
+    },
+    /// Change the given arguments of a maintenance
+    Update {
+        #[command(flatten)]
+        maintenance: MaintenanceIdArg,
+        #[command(flatten)]
+        input: Box<InputArgs<ChangedMaintenance>>,
     },
     /// End the current window; later windows stay planned
     End {
@@ -53,7 +70,7 @@ pub(crate) enum MaintenanceCommand {
 /// The maintenance to work on.
 #[derive(Debug, Args)]
 pub(crate) struct MaintenanceIdArg {
-    /// ID of the maintenance, mnt_…
+    /// ID (mnt_…) or title of the maintenance
     #[arg(value_name = "MAINTENANCE")]
     id: String,
 }
@@ -64,8 +81,8 @@ pub(crate) struct MaintenanceFilterArgs {
     /// Only maintenance with this state: scheduled, active or completed
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
-    /// Only maintenance of this monitor, mon_…
-    #[arg(long, value_name = "ID")]
+    /// Only maintenance of this monitor, mon_… or its name
+    #[arg(long, value_name = "MONITOR")]
     monitor: Option<String>,
     /// Maximum number of entries
     #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
@@ -93,41 +110,54 @@ pub(crate) struct Planned {
     /// Recurrence rule, such as FREQ=WEEKLY;BYDAY=SU
     #[arg(long, value_name = "RRULE")]
     recurrence: Option<String>,
-    /// Monitor to cover, mon_…; repeatable
-    #[arg(long = "monitor", value_name = "ID")]
+    /// Monitor to cover, mon_… or its name; repeatable
+    #[arg(long = "monitor", value_name = "MONITOR")]
     monitors: Vec<String>,
-    /// Component to cover, with its monitor, cmp_…; repeatable
-    #[arg(long = "component", value_name = "ID")]
+    /// Component to cover, with its monitor, cmp_… or its name; repeatable
+    #[arg(long = "component", value_name = "COMPONENT")]
     components: Vec<String>,
 }
 
 pub(crate) async fn run(action: MaintenanceCommand) -> Result<()> {
+    let everything = Map::new();
     match action {
         MaintenanceCommand::List { which, output_args } => list(which, &output_args).await,
-        MaintenanceCommand::Plan { plan, output_args } => {
-            let request = CreateMaintenanceRequest { maintenance: plan.to_maintenance()?.into() };
-            let answer = output_args.service.client()?.send(request).await;
-            let answer = output_args.service.map_error("planning the maintenance", answer)?;
-            print_maintenance(&answer.maintenance.into_option().unwrap_or_default(), &output_args)
+        MaintenanceCommand::Plan { plan, output_args } => run_plan(*plan, &output_args).await,
+        MaintenanceCommand::Get { maintenance, output_args } => {
+            let session = Session::open(&output_args.service)?;
+            let id = maintenance.id;
+            resources::get(&session, &MAINTENANCES, &id, &everything, &output_args).await
+        }
+        MaintenanceCommand::Update { maintenance, input } => {
+            let session = Session::open(&input.output_args.service)?;
+            let id = maintenance.id;
+            resources::update(&session, &MAINTENANCES, &id, &everything, &input).await
         }
         MaintenanceCommand::End { maintenance, output_args } => {
-            let request = EndMaintenanceRequest { id: maintenance.id };
-            let answer = output_args.service.client()?.send(request).await;
-            let answer = output_args.service.map_error("ending the maintenance", answer)?;
+            let session = Session::open(&output_args.service)?;
+            let id = resources::id(&session, &MAINTENANCES, &maintenance.id).await?;
+            let request = EndMaintenanceRequest { id };
+            let answer = session.send("ending the maintenance", request).await?;
             print_maintenance(&answer.maintenance.into_option().unwrap_or_default(), &output_args)
         }
         MaintenanceCommand::Delete { maintenance, output_args } => {
-            let request = DeleteMaintenanceRequest { id: maintenance.id.clone() };
-            let answer = output_args.service.client()?.send(request).await;
-            output_args.service.map_error("deleting the maintenance", answer)?;
-            if output_args.json {
-                output::print_json(json!({}));
-            } else {
-                output::print_text(&format!("{} was deleted", maintenance.id));
-            }
-            Ok(())
+            let session = Session::open(&output_args.service)?;
+            let id = resources::id(&session, &MAINTENANCES, &maintenance.id).await?;
+            let request = DeleteMaintenanceRequest { id: id.clone() };
+            session.send("deleting the maintenance", request).await?;
+            output_args.print(&json!({}), &[&id], || format!("{id} was deleted"))
         }
     }
+}
+
+async fn run_plan(plan: Planned, output_args: &OutputArgs) -> Result<()> {
+    let mut maintenance = plan.to_maintenance()?;
+    let session = Session::open(&output_args.service)?;
+    maintenance.monitor_ids = resources::ids(&session, &MONITORS, &plan.monitors).await?;
+    maintenance.component_ids = resources::ids(&session, &COMPONENTS, &plan.components).await?;
+    let request = CreateMaintenanceRequest { maintenance: maintenance.into() };
+    let answer = session.send("planning the maintenance", request).await?;
+    print_maintenance(&answer.maintenance.into_option().unwrap_or_default(), output_args)
 }
 
 impl Planned {
@@ -143,34 +173,31 @@ impl Planned {
             duration: Some(self.duration.clone()),
             time_zone: self.time_zone.clone(),
             recurrence: self.recurrence.clone(),
-            monitor_ids: self.monitors.clone(),
-            component_ids: self.components.clone(),
             ..Default::default()
         })
     }
 }
 
 async fn list(which: MaintenanceFilterArgs, output_args: &OutputArgs) -> Result<()> {
-    let client = output_args.service.client()?;
+    let session = Session::open(&output_args.service)?;
+    let monitor = optional_id(&session, &MONITORS, which.monitor.as_deref()).await?;
     let mut paging = Paging::up_to(which.limit);
     let mut page = ListMaintenancesResponse::default();
     while let Some(next) = paging.next(page.maintenances.len(), &page.next_page_token) {
         let NextPage { limit, page_token } = next;
         let request = ListMaintenancesRequest {
             status: which.status.clone(),
-            monitor_id: which.monitor.clone(),
+            monitor_id: monitor.clone(),
             limit,
             page_token,
             ..Default::default()
         };
-        let answer = client.send(request).await;
-        let part = output_args.service.map_error("listing maintenance", answer)?;
+        let part = session.send("listing maintenance", request).await?;
         page.maintenances.extend(part.maintenances);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
-    if output_args.json {
-        output::print_json(serde_json::to_value(&page)?);
+    if output_args.prints_data(&page, page.maintenances.iter().filter_map(|it| it.id.as_deref()))? {
         return Ok(());
     }
     let head = ["MAINTENANCE", "STATUS", "WINDOW", "TITLE"].map(str::to_owned);
@@ -185,8 +212,7 @@ async fn list(which: MaintenanceFilterArgs, output_args: &OutputArgs) -> Result<
 }
 
 fn print_maintenance(maintenance: &Maintenance, output_args: &OutputArgs) -> Result<()> {
-    if output_args.json {
-        output::print_json(serde_json::to_value(maintenance)?);
+    if output_args.prints_data(maintenance, &maintenance.id)? {
         return Ok(());
     }
     let (id, status) = (maintenance.id.as_deref(), maintenance.status.as_deref());

@@ -4,8 +4,8 @@ use clap::CommandFactory as _;
 
 use crate::Cli;
 
-/// Reason for methods without a command: resources that belong in a configuration.
-const WRITTEN: &str = "pages and their content are managed with `aloft apply`, Terraform or RPC";
+/// Reason for methods that no key may call.
+const PERSON: &str = "a key never may; `aloft open` opens the dashboard";
 
 /// The command for each method of these services, or the reason why it has none.
 const METHODS: &[(&str, Result<&[&str], &str>)] = &[
@@ -40,25 +40,25 @@ const METHODS: &[(&str, Result<&[&str], &str>)] = &[
     ("ListConfiguredResources", Ok(&["apply"])),
     ("RecordConfiguredResources", Ok(&["apply"])),
     ("DeleteConfiguration", Ok(&["apply"])),
-    ("CreateStatusPage", Err(WRITTEN)),
-    ("GetStatusPage", Ok(&["pages", "show"])),
+    ("CreateStatusPage", Ok(&["pages", "create"])),
+    ("GetStatusPage", Ok(&["pages", "get"])),
     ("ListStatusPages", Ok(&["pages", "list"])),
-    ("UpdateStatusPage", Err(WRITTEN)),
-    ("DeleteStatusPage", Err(WRITTEN)),
+    ("UpdateStatusPage", Ok(&["pages", "update"])),
+    ("DeleteStatusPage", Ok(&["pages", "delete"])),
     ("PublishStatusPage", Ok(&["pages", "publish"])),
     ("UnpublishStatusPage", Ok(&["pages", "unpublish"])),
     ("SetStatusPageTheme", Ok(&["pages", "theme"])),
     ("SetStatusPageIndexing", Ok(&["pages", "indexing"])),
-    ("CreateComponent", Err(WRITTEN)),
-    ("GetComponent", Ok(&["pages", "components"])),
-    ("ListComponents", Ok(&["pages", "components"])),
-    ("UpdateComponent", Err(WRITTEN)),
-    ("DeleteComponent", Err(WRITTEN)),
-    ("CreateComponentGroup", Err(WRITTEN)),
-    ("GetComponentGroup", Ok(&["pages", "components"])),
-    ("ListComponentGroups", Ok(&["pages", "components"])),
-    ("UpdateComponentGroup", Err(WRITTEN)),
-    ("DeleteComponentGroup", Err(WRITTEN)),
+    ("CreateComponent", Ok(&["components", "create"])),
+    ("GetComponent", Ok(&["components", "get"])),
+    ("ListComponents", Ok(&["components", "list"])),
+    ("UpdateComponent", Ok(&["components", "update"])),
+    ("DeleteComponent", Ok(&["components", "delete"])),
+    ("CreateComponentGroup", Ok(&["groups", "create"])),
+    ("GetComponentGroup", Ok(&["groups", "get"])),
+    ("ListComponentGroups", Ok(&["groups", "list"])),
+    ("UpdateComponentGroup", Ok(&["groups", "update"])),
+    ("DeleteComponentGroup", Ok(&["groups", "delete"])),
     ("ListSubscribers", Ok(&["subscribers", "list"])),
     ("AddSubscriber", Ok(&["subscribers", "add"])),
     ("RemoveSubscriber", Ok(&["subscribers", "remove"])),
@@ -76,17 +76,53 @@ const METHODS: &[(&str, Result<&[&str], &str>)] = &[
     ("ListReportTemplates", Ok(&["reports", "templates", "list"])),
     ("UpdateReportTemplate", Ok(&["reports", "templates", "edit"])),
     ("DeleteReportTemplate", Ok(&["reports", "templates", "delete"])),
+    ("ListApiKeys", Ok(&["keys", "list"])),
+    ("RevokeApiKey", Ok(&["keys", "revoke"])),
+    ("ListIncidents", Ok(&["incidents", "list"])),
+    ("GetIncident", Ok(&["incidents", "show"])),
+    ("AcknowledgeIncident", Ok(&["incidents", "acknowledge"])),
+    ("ResolveIncident", Ok(&["incidents", "resolve"])),
+    ("CommentIncident", Ok(&["incidents", "comment"])),
+    ("CreateMaintenance", Ok(&["maintenance", "plan"])),
+    ("GetMaintenance", Ok(&["maintenance", "get"])),
+    ("ListMaintenances", Ok(&["maintenance", "list"])),
+    ("UpdateMaintenance", Ok(&["maintenance", "update"])),
+    ("EndMaintenance", Ok(&["maintenance", "end"])),
+    ("DeleteMaintenance", Ok(&["maintenance", "delete"])),
+    ("ListMembers", Ok(&["members", "list"])),
+    ("UpdateMember", Err(PERSON)),
+    ("RemoveMember", Err(PERSON)),
+    ("ListInvitations", Ok(&["members", "invitations"])),
+    ("CreateInvitation", Err(PERSON)),
+    ("RevokeInvitation", Err(PERSON)),
+    ("ListProbes", Ok(&["probes", "list"])),
+    ("CreateProbe", Ok(&["probes", "create"])),
+    ("RotateProbeToken", Ok(&["probes", "rotate"])),
+    ("DeleteProbe", Ok(&["probes", "delete"])),
+    ("GetWorkspace", Ok(&["usage"])),
+    (
+        "UpdateWorkspace",
+        Err("the dashboard does it, and an operator with `aloft workspaces rename`"),
+    ),
+    ("DeleteWorkspace", Err(PERSON)),
+    ("CancelDeletion", Err(PERSON)),
 ];
 
 #[test]
 fn each_method_has_a_command_or_reason() {
     let ours = [
+        "api_key.v1.ApiKeyService",
         "configuration.v1.ConfigurationService",
+        "incident.v1.IncidentService",
+        "maintenance.v1.MaintenanceService",
+        "member.v1.MemberService",
         "monitor.v1.MonitorService",
         "notification.v1.NotificationService",
+        "probe.v1.ProbeService",
         "region.v1.RegionService",
         "status_page.v1.StatusPageService",
         "status_report.v1.StatusReportService",
+        "workspace.v1.WorkspaceService",
     ];
     let methods = contract::rpc::methods().iter().filter(|it| ours.contains(&&*it.service));
     for method in methods {

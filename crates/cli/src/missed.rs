@@ -8,15 +8,18 @@ use contract::monitor::wire::{
     ListMissedSlotsRequest, ListMissedSlotsResponse, MissedSlots, Timestamp,
 };
 
+use crate::json_args::JsonArgs;
 use crate::output;
 use crate::paging::{NextPage, Paging, SHOWN};
+use crate::resources::{self, MONITORS};
 use crate::service::{KEY_HELP, Service};
+use crate::session::Session;
 
 /// Which missed slots, and how to print them.
 #[derive(Debug, Args)]
 #[command(after_help = KEY_HELP)]
 pub(crate) struct MissedArgs {
-    /// ID of the monitor, mon_…
+    /// ID (mon_…) or name of the monitor
     #[arg(value_name = "MONITOR")]
     monitor: String,
     /// Only in this region; may be repeated
@@ -30,33 +33,31 @@ pub(crate) struct MissedArgs {
     limit: u32,
     #[command(flatten)]
     service: Service,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
 }
 
 pub(crate) async fn run(args: MissedArgs) -> Result<()> {
-    let client = args.service.client()?;
+    let session = Session::open(&args.service)?;
+    let id = resources::id(&session, &MONITORS, &args.monitor).await?;
     let mut paging = Paging::up_to(args.limit);
     let mut page = ListMissedSlotsResponse::default();
     while let Some(next) = paging.next(page.missed.len(), &page.next_page_token) {
         let NextPage { limit, page_token } = next;
         let request = ListMissedSlotsRequest {
-            id: args.monitor.clone(),
+            id: id.clone(),
             limit,
             page_token,
             regions: args.region.clone(),
             reasons: args.reason.clone(),
             ..Default::default()
         };
-        let answer = client.send(request).await;
-        let part = args.service.map_error("listing missed slots", answer)?;
+        let part = session.send("listing missed slots", request).await?;
         page.missed.extend(part.missed);
         page.next_page_token = part.next_page_token;
     }
-    if args.json {
-        output::print_json(serde_json::to_value(&page)?);
-        return Ok(());
+    if args.json.is_wanted() {
+        return args.json.print(serde_json::to_value(&page)?);
     }
     let head = ["FIRST", "LAST", "SLOTS", "REGION", "REASON"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(page.missed.iter().map(row)).collect();

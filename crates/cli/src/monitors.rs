@@ -14,9 +14,10 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use rules::MonitorKind;
 
-use self::write::{AnyKind, CreateArgs, DnsKind, HttpKind, TcpKind};
-use crate::service::{KEY_HELP, OutputArgs};
-use crate::session::IdOutputArgs;
+use self::write::{AnyKind, DnsKind, HttpKind, TcpKind};
+use crate::output_args::OutputArgs;
+use crate::resources::InputArgs;
+use crate::service::KEY_HELP;
 
 const TRIGGER_EXIT_CODES: &str = "Exit codes: 0, all checks succeeded; 3, the worst one is degraded; \
 1, one failed, or they could not run; 2, invalid command line.";
@@ -29,14 +30,14 @@ pub(crate) enum MonitorCommand {
         #[command(flatten)]
         which: list::MonitorFilterArgs,
         #[command(flatten)]
-        output_args: IdOutputArgs,
+        output_args: OutputArgs,
     },
     /// Show the arguments of a monitor, without secrets unless --json
     Get {
         #[command(flatten)]
         monitor: MonitorArg,
         #[command(flatten)]
-        output_args: IdOutputArgs,
+        output_args: OutputArgs,
     },
     /// Create a monitor; it is paused without --active
     Create {
@@ -48,7 +49,7 @@ pub(crate) enum MonitorCommand {
         #[command(flatten)]
         monitor: MonitorArg,
         #[command(flatten)]
-        changes: Box<CreateArgs<AnyKind>>,
+        changes: Box<InputArgs<AnyKind>>,
     },
     /// Delete a monitor; asks on a terminal, and needs --yes elsewhere
     Delete {
@@ -58,21 +59,21 @@ pub(crate) enum MonitorCommand {
         #[arg(long, short)]
         yes: bool,
         #[command(flatten)]
-        output_args: IdOutputArgs,
+        output_args: OutputArgs,
     },
     /// Stop the checks of a monitor
     Pause {
         #[command(flatten)]
         monitor: MonitorArg,
         #[command(flatten)]
-        output_args: IdOutputArgs,
+        output_args: OutputArgs,
     },
     /// Run the checks of a monitor
     Resume {
         #[command(flatten)]
         monitor: MonitorArg,
         #[command(flatten)]
-        output_args: IdOutputArgs,
+        output_args: OutputArgs,
     },
     /// Check a monitor now in each of its regions and wait for the results
     #[command(after_help = format!("{TRIGGER_EXIT_CODES} {KEY_HELP}"))]
@@ -96,12 +97,15 @@ pub(crate) enum MonitorCommand {
         #[command(flatten)]
         which: Box<logs::LogFilterArgs>,
         #[command(flatten)]
-        output_args: IdOutputArgs,
+        output_args: OutputArgs,
     },
     /// Print the address of a monitor's page in the dashboard, and open it in a browser
     Open {
         #[command(flatten)]
         monitor: MonitorArg,
+        /// Only print the address
+        #[arg(long)]
+        print: bool,
         #[command(flatten)]
         output_args: OutputArgs,
     },
@@ -111,11 +115,11 @@ pub(crate) enum MonitorCommand {
 #[derive(Debug, Subcommand)]
 pub(crate) enum CreateCommand {
     /// Create a monitor that sends HTTP requests
-    Http(CreateArgs<HttpKind>),
+    Http(InputArgs<HttpKind>),
     /// Create a monitor that opens TCP connections
-    Tcp(CreateArgs<TcpKind>),
+    Tcp(InputArgs<TcpKind>),
     /// Create a monitor that looks up a domain name
-    Dns(CreateArgs<DnsKind>),
+    Dns(InputArgs<DnsKind>),
 }
 
 /// The monitor to work on.
@@ -158,8 +162,8 @@ pub(crate) async fn run(action: MonitorCommand) -> Result<ExitCode> {
         MonitorCommand::Logs { monitor, which, output_args } => {
             logs::logs(&monitor.monitor, &which, &output_args).await?;
         }
-        MonitorCommand::Open { monitor, output_args } => {
-            show::open(&monitor.monitor, &output_args).await?;
+        MonitorCommand::Open { monitor, print, output_args } => {
+            show::open(&monitor.monitor, print, &output_args).await?;
         }
     }
     Ok(ExitCode::SUCCESS)

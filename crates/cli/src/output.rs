@@ -16,11 +16,16 @@ pub(crate) fn print_text(text: &str) {
     let _ = writeln!(std::io::stdout(), "{}", text.trim_end_matches('\n'));
 }
 
-/// Prints a line of JSON for programs.
-pub(crate) fn print_json(mut value: Value) {
+/// Returns JSON with the names and the times of the contract.
+pub(crate) fn contract_json(mut value: Value) -> Value {
     write_times(&mut value);
     name_fields(&mut value);
-    print_text(&value.to_string());
+    value
+}
+
+/// Prints a line. Returns false if nobody reads it, such as after the end of `head`.
+pub(crate) fn try_print(text: &str) -> bool {
+    writeln!(std::io::stdout(), "{text}").is_ok()
 }
 
 /// Prints to stderr.
@@ -31,10 +36,16 @@ pub(crate) fn print_stderr(text: &str) {
 /// Formats rows with aligned columns. Control characters in cells become spaces, so that texts
 /// written by users cannot break lines or control the terminal.
 pub(crate) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
-    let rows: Vec<[String; COLUMNS]> =
-        rows.iter().map(|row| row.each_ref().map(|cell| one_line(cell))).collect();
+    table_of(rows)
+}
+
+/// Like [`table`], with a number of columns that only the rows know. All rows have the same.
+pub(crate) fn table_of(rows: &[impl AsRef<[String]>]) -> String {
+    let cells = |row: &[String]| row.iter().map(|cell| one_line(cell)).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| cells(row.as_ref())).collect();
+    let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..COLUMNS).map(|column| width(column).unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
     let mut text = String::new();
     for row in &rows {
         let mut line = String::new();

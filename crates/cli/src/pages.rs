@@ -12,10 +12,14 @@ use contract::status_page::wire::{
     IncidentOverview, ListStatusPagesRequest, ListStatusPagesResponse, MaintenanceOverview,
     ReportOverview, StatusPage,
 };
+use serde_json::Map;
 
+use crate::components::{ChangedPage, NewPage};
 use crate::output;
+use crate::output_args::{NO_IDS, OutputArgs};
 use crate::paging::{NextPage, Paging};
-use crate::service::OutputArgs;
+use crate::resources::{self, COMPONENTS, DeletionArgs, InputArgs, PAGES};
+use crate::session::Session;
 
 /// Subcommands of `aloft pages`.
 #[derive(Debug, Subcommand)]
@@ -25,17 +29,45 @@ pub(crate) enum PageCommand {
         #[command(flatten)]
         output_args: OutputArgs,
     },
+    /// Show a page with its arguments, without secrets unless --json
+    Get {
+        #[command(flatten)]
+        page: PageIdArg,
+        #[command(flatten)]
+        output_args: OutputArgs,
+    },
+    /// Create a page; visitors do not see it before `publish`
+    Create {
+        #[command(flatten)]
+        input: Box<InputArgs<NewPage>>,
+    },
+    /// Change the given arguments of a page
+    Update {
+        #[command(flatten)]
+        page: PageIdArg,
+        #[command(flatten)]
+        input: Box<InputArgs<ChangedPage>>,
+    },
+    /// Delete a page with its components and groups; asks on a terminal, and needs --yes elsewhere
+    Delete {
+        #[command(flatten)]
+        page: PageIdArg,
+        /// Delete without a question
+        #[arg(long, short)]
+        yes: bool,
+        #[command(flatten)]
+        output_args: OutputArgs,
+    },
     /// Show what visitors of a page see now
     Overview {
-        /// ID of the page, page_…
-        #[arg(value_name = "PAGE")]
-        id: String,
+        #[command(flatten)]
+        page: PageIdArg,
         #[command(flatten)]
         output_args: OutputArgs,
     },
     /// Show the daily history of a component (UTC)
     Uptime {
-        /// ID of the component, cmp_…
+        /// ID (cmp_…) or name of the component
         #[arg(value_name = "COMPONENT")]
         id: String,
         /// Number of days including today, 1 to 90
@@ -97,31 +129,49 @@ pub(crate) enum PageCommand {
 /// The page to work on.
 #[derive(Debug, Args)]
 pub(crate) struct PageIdArg {
-    /// ID of the page, page_…
+    /// ID (page_…), slug or title of the page
     #[arg(value_name = "PAGE")]
-    id: String,
+    page: String,
 }
 
 pub(crate) async fn run(action: PageCommand) -> Result<()> {
+    let everywhere = Map::new();
     match action {
         PageCommand::List { output_args } => list(&output_args).await,
-        PageCommand::Overview { id, output_args } => overview(id, &output_args).await,
-        PageCommand::Uptime { id, days, output_args } => by_days(id, days, &output_args).await,
-        PageCommand::Show { page, output_args } => settings::show(page.id, &output_args).await,
+        PageCommand::Get { page, output_args } => {
+            let session = Session::open(&output_args.service)?;
+            resources::get(&session, &PAGES, &page.page, &everywhere, &output_args).await
+        }
+        PageCommand::Create { input } => {
+            let session = Session::open(&input.output_args.service)?;
+            resources::create(&session, &PAGES, &input).await
+        }
+        PageCommand::Update { page, input } => {
+            let session = Session::open(&input.output_args.service)?;
+            resources::update(&session, &PAGES, &page.page, &everywhere, &input).await
+        }
+        PageCommand::Delete { page, yes, output_args } => {
+            let session = Session::open(&output_args.service)?;
+            let deletion = DeletionArgs { yes, output_args: &output_args };
+            resources::delete(&session, &PAGES, &page.page, &everywhere, deletion).await
+        }
+        PageCommand::Overview { page, output_args } => overview(&page.page, &output_args).await,
+        PageCommand::Uptime { id, days, output_args } => by_days(&id, days, &output_args).await,
+        PageCommand::Show { page, output_args } => settings::show(&page.page, &output_args).await,
         PageCommand::Components { page, output_args } => {
-            settings::components(page.id, &output_args).await
+            settings::components(&page.page, &output_args).await
         }
         PageCommand::Publish { page, output_args } => {
-            settings::publish(page.id, &output_args).await
+            settings::publish(&page.page, &output_args).await
         }
         PageCommand::Unpublish { page, output_args } => {
-            settings::unpublish(page.id, &output_args).await
+            settings::unpublish(&page.page, &output_args).await
         }
         PageCommand::Theme { page, theme, output_args } => {
-            settings::theme(page.id, theme, &output_args).await
+            settings::theme(&page.page, theme, &output_args).await
         }
         PageCommand::Indexing { page, choice, output_args } => {
-            settings::indexing(page.id, choice, &output_args).await
+            settings::indexing(&page.page, choice, &output_args).await
         }
     }
 }
@@ -139,8 +189,7 @@ async fn list(output_args: &OutputArgs) -> Result<()> {
         list.next_page_token = part.next_page_token;
         list.total_size = part.total_size;
     }
-    if output_args.json {
-        output::print_json(serde_json::to_value(&list)?);
+    if output_args.prints_data(&list, list.status_pages.iter().filter_map(|it| it.id.as_deref()))? {
         return Ok(());
     }
     let head = ["PAGE", "SLUG", "ACCESS", "PUBLISHED", "TITLE"].map(str::to_owned);
@@ -156,12 +205,11 @@ async fn list(output_args: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn overview(id: String, output_args: &OutputArgs) -> Result<()> {
-    let request = GetStatusPageOverviewRequest { id };
-    let answer = output_args.service.client()?.send(request).await;
-    let answer = output_args.service.map_error("reading the status page", answer)?;
-    if output_args.json {
-        output::print_json(serde_json::to_value(&answer)?);
+async fn overview(page: &str, output_args: &OutputArgs) -> Result<()> {
+    let session = Session::open(&output_args.service)?;
+    let request = GetStatusPageOverviewRequest { id: resources::id(&session, &PAGES, page).await? };
+    let answer = session.send("reading the status page", request).await?;
+    if output_args.prints_data(&answer, answer.overview.as_option().map(|it| &it.page_id))? {
         return Ok(());
     }
     let page = answer.overview.into_option().unwrap_or_default();
@@ -185,12 +233,12 @@ async fn overview(id: String, output_args: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn by_days(id: String, days: i32, output_args: &OutputArgs) -> Result<()> {
+async fn by_days(component: &str, days: i32, output_args: &OutputArgs) -> Result<()> {
+    let session = Session::open(&output_args.service)?;
+    let id = resources::id(&session, &COMPONENTS, component).await?;
     let request = GetComponentSummaryRequest { id, days: Some(days) };
-    let answer = output_args.service.client()?.send(request).await;
-    let summary = output_args.service.map_error("reading the component", answer)?;
-    if output_args.json {
-        output::print_json(serde_json::to_value(&summary)?);
+    let summary = session.send("reading the component", request).await?;
+    if output_args.prints_data(&summary, NO_IDS)? {
         return Ok(());
     }
     let head = ["DAY", "UPTIME", "DOWN", "DEGRADED", "MAINTENANCE", "UNKNOWN"].map(str::to_owned);

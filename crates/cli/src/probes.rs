@@ -12,6 +12,8 @@ use server::control::{CreateProbe, CreatedProbe, ProbeRow};
 
 use crate::database_args::DatabaseArgs;
 use crate::output;
+use crate::output_args::RemoteArgs;
+use crate::remote_probes::{self, RemoteProbe};
 
 /// Subcommands of `aloft probes`.
 #[derive(Debug, Subcommand)]
@@ -55,16 +57,47 @@ pub(crate) struct NewProbeArgs {
     name: Option<String>,
 }
 
-pub(crate) async fn run(action: ProbeAction, database: DatabaseArgs) -> Result<ExitCode> {
+/// Arguments of `aloft probes`: a database, or a service.
+#[derive(Debug, Args)]
+pub(crate) struct ProbesArgs {
+    #[command(flatten)]
+    database: DatabaseArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
+}
+
+pub(crate) async fn run(action: ProbeAction, args: ProbesArgs) -> Result<ExitCode> {
+    let ProbesArgs { database, remote } = args;
+    if !remote.is_given() && (database.is_available()? || !remote.has_key()?) {
+        return run_in_database(action, database).await;
+    }
+    let output_args = remote.output_args(database.into_json());
+    match action {
+        ProbeAction::Create(NewProbeArgs { workspace: Some(_), .. }) => {
+            bail!("`--workspace` selects in a database; a key creates probes of its own workspace");
+        }
+        ProbeAction::Create(NewProbeArgs { regions, workspace: None, name }) => {
+            remote_probes::create(&RemoteProbe { regions, name }, &output_args).await?;
+        }
+        ProbeAction::List => remote_probes::list(&output_args).await?,
+        ProbeAction::Rotate { probe } => remote_probes::rotate(&probe, &output_args).await?,
+        ProbeAction::Delete { probe, yes } => {
+            remote_probes::delete(&probe, yes, &output_args).await?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn run_in_database(action: ProbeAction, database: DatabaseArgs) -> Result<ExitCode> {
     let (admin, settings) = database.open_with_settings().await?;
     match action {
         ProbeAction::Create(NewProbeArgs { regions, workspace, name }) => {
             let created = admin.create_probe(CreateProbe { workspace, name, regions }).await?;
-            print_token(&database, &settings, &created, "");
+            print_token(&database, &settings, &created, "")?;
         }
         ProbeAction::List => {
             let rows = admin.list_probes().await?;
-            database.print_result(serde_json::to_value(&rows)?, || table(&rows));
+            database.print_result(serde_json::to_value(&rows)?, || table(&rows))?;
         }
         ProbeAction::Rotate { probe } => {
             let created = admin.rotate_probe(probe).await?;
@@ -72,7 +105,7 @@ pub(crate) async fn run(action: ProbeAction, database: DatabaseArgs) -> Result<E
             let overlap = format!(
                 " The previous token stays valid until this one is used, or for {hours} hours."
             );
-            print_token(&database, &settings, &created, &overlap);
+            print_token(&database, &settings, &created, &overlap)?;
         }
         ProbeAction::Delete { probe, yes } => {
             if !yes {
@@ -83,7 +116,7 @@ pub(crate) async fn run(action: ProbeAction, database: DatabaseArgs) -> Result<E
             }
             let ProbeRow { id, name, .. } = admin.delete_probe(probe).await?;
             let words = || format!("deleted probe `{name}` ({id})");
-            database.print_result(json!({ "id": id, "name": name, "deleted": true }), words);
+            database.print_result(json!({ "id": id, "name": name, "deleted": true }), words)?;
         }
     }
     admin.close().await?;
@@ -96,7 +129,7 @@ fn print_token(
     settings: &Settings,
     created: &CreatedProbe,
     overlap: &str,
-) {
+) -> Result<()> {
     let CreatedProbe { id, name, regions, token, server_url } = created;
     let url = server_url.clone().unwrap_or_else(|| url_of(settings));
     let command = remote::start_command(&url, token);
@@ -133,7 +166,7 @@ fn print_token(
     if let Some(nats) = &nats {
         result["nats_command"] = json!(nats);
     }
-    database.print_result(result, words);
+    database.print_result(result, words)
 }
 
 /// Returns the URL of a server with these settings.

@@ -6,7 +6,8 @@ use contract::region::wire::{ListRegionsResponse, Region};
 use serde_json::json;
 
 use crate::output;
-use crate::session::{IdOutputArgs, Session};
+use crate::output_args::OutputArgs;
+use crate::session::Session;
 
 const LIST: &str = "/region.v1.RegionService/ListRegions";
 
@@ -16,7 +17,7 @@ pub(crate) enum RegionCommand {
     /// List the regions with their probes and health
     List {
         #[command(flatten)]
-        output_args: IdOutputArgs,
+        output_args: OutputArgs,
     },
 }
 
@@ -29,7 +30,7 @@ pub(crate) async fn run(RegionCommand::List { output_args }: RegionCommand) -> R
         let head = ["REGION", "HEALTH", "DEFAULT", "SERVED BY", "COUNTRY", "CITY"];
         let rows = std::iter::once(head.map(str::to_owned)).chain(response.regions.iter().map(row));
         output::table(&rows.collect::<Vec<_>>())
-    });
+    })?;
     Ok(())
 }
 

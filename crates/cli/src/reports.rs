@@ -18,8 +18,10 @@ use rules::UpdateId;
 use serde_json::json;
 
 use crate::output;
+use crate::output_args::OutputArgs;
 use crate::paging::{self, NextPage, Paging, SHOWN};
-use crate::service::OutputArgs;
+use crate::resources::{self, PAGES, REPORTS, TEMPLATES, optional_id};
+use crate::session::Session;
 use crate::time;
 
 /// Status that ends a report.
@@ -36,6 +38,7 @@ pub(crate) enum ReportCommand {
         output_args: OutputArgs,
     },
     /// Show a report with all its updates
+    #[command(visible_alias = "get")]
     Show {
         #[command(flatten)]
         report: ReportIdArg,
@@ -91,7 +94,7 @@ pub(crate) enum ReportCommand {
     },
     /// Delete a report, rpt_…, or one of its updates, upd_…
     Delete {
-        /// ID of the report or the update
+        /// ID or title of the report, or ID of the update
         #[arg(value_name = "ID")]
         id: String,
         #[command(flatten)]
@@ -107,7 +110,7 @@ pub(crate) enum ReportCommand {
 /// The report to work on.
 #[derive(Debug, Args)]
 pub(crate) struct ReportIdArg {
-    /// ID of the report, rpt_…
+    /// ID (rpt_…) or title of the report
     #[arg(value_name = "REPORT")]
     id: String,
 }
@@ -115,8 +118,8 @@ pub(crate) struct ReportIdArg {
 /// Filter of a list.
 #[derive(Debug, Args)]
 pub(crate) struct ReportFilterArgs {
-    /// Only reports of this status page, page_…
-    #[arg(long, value_name = "ID")]
+    /// Only reports of this status page, page_…, its slug or title
+    #[arg(long, value_name = "PAGE")]
     page: Option<String>,
     /// Only reports with this state: open or resolved
     #[arg(long, value_name = "STATE")]
@@ -129,14 +132,14 @@ pub(crate) struct ReportFilterArgs {
 /// A report to create.
 #[derive(Debug, Args)]
 pub(crate) struct Opened {
-    /// ID of the status page, page_…
-    #[arg(long, value_name = "ID")]
+    /// ID (page_…), slug or title of the status page
+    #[arg(long, value_name = "PAGE")]
     page: String,
     /// Title
     #[arg(long, value_name = "TEXT", required_unless_present = "template")]
     title: Option<String>,
-    /// Template for everything that is not given here, tpl_…
-    #[arg(long, value_name = "ID")]
+    /// Template for everything that is not given here, tpl_… or its name
+    #[arg(long, value_name = "TEMPLATE")]
     template: Option<String>,
     #[command(flatten)]
     first: UpdateArgs,
@@ -154,7 +157,7 @@ pub(crate) struct Added {
     /// Time of the update, such as 2026-12-01T22:00:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
-    /// State of a component from then on, such as cmp_…=degraded or cmp_…=down; repeatable
+    /// State of a component from then on, such as cmp_…=degraded or API=down; repeatable
     /// [default: unchanged]
     #[arg(long = "component", value_name = "ID=IMPACT")]
     components: Vec<String>,
@@ -175,7 +178,7 @@ pub(crate) struct UpdateArgs {
     /// Time of the update, such as 2026-12-01T22:00:00Z
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
-    /// State of a component from then on, such as cmp_…=degraded or cmp_…=down; repeatable
+    /// State of a component from then on, such as cmp_…=degraded or API=down; repeatable
     #[arg(long = "component", value_name = "ID=IMPACT")]
     components: Vec<String>,
 }
@@ -183,7 +186,7 @@ pub(crate) struct UpdateArgs {
 pub(crate) async fn run(action: ReportCommand) -> Result<()> {
     match action {
         ReportCommand::List { which, output_args } => list(which, &output_args).await,
-        ReportCommand::Show { report, output_args } => show(report.id, &output_args).await,
+        ReportCommand::Show { report, output_args } => show(&report.id, &output_args).await,
         ReportCommand::Create { opened, output_args } => create(*opened, &output_args).await,
         ReportCommand::AddUpdate { report, status, added, output_args } => {
             add(report.id, status, added, &output_args).await
@@ -203,26 +206,27 @@ pub(crate) async fn run(action: ReportCommand) -> Result<()> {
 }
 
 async fn list(which: ReportFilterArgs, output_args: &OutputArgs) -> Result<()> {
-    let client = output_args.service.client()?;
+    let session = Session::open(&output_args.service)?;
+    let page_id = optional_id(&session, &PAGES, which.page.as_deref()).await?;
     let mut paging = Paging::up_to(which.limit);
     let mut page = ListStatusReportsResponse::default();
     while let Some(next) = paging.next(page.status_reports.len(), &page.next_page_token) {
         let NextPage { limit, page_token } = next;
         let request = ListStatusReportsRequest {
-            page_id: which.page.clone(),
+            page_id: page_id.clone(),
             state: which.state.clone(),
             limit,
             page_token,
             ..Default::default()
         };
-        let answer = client.send(request).await;
-        let part = output_args.service.map_error("listing reports", answer)?;
+        let part = session.send("listing reports", request).await?;
         page.status_reports.extend(part.status_reports);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
-    if output_args.json {
-        output::print_json(serde_json::to_value(&page)?);
+    if output_args
+        .prints_data(&page, page.status_reports.iter().filter_map(|it| it.id.as_deref()))?
+    {
         return Ok(());
     }
     output::print_text(&print::table(&page.status_reports));
@@ -230,40 +234,44 @@ async fn list(which: ReportFilterArgs, output_args: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn show(id: String, output_args: &OutputArgs) -> Result<()> {
-    let request = GetStatusReportRequest { id };
-    let answer = output_args.service.client()?.send(request).await;
-    let report = output_args.service.map_error("reading the report", answer)?;
+async fn show(given: &str, output_args: &OutputArgs) -> Result<()> {
+    let session = Session::open(&output_args.service)?;
+    let request = GetStatusReportRequest { id: resources::id(&session, &REPORTS, given).await? };
+    let report = session.send("reading the report", request).await?;
     let report = report.status_report.into_option().unwrap_or_default();
-    if output_args.json {
-        output::print_json(serde_json::to_value(&report)?);
-    } else {
+    if !output_args.prints_data(&report, &report.id)? {
         output::print_text(&print::format_report(&report));
     }
     Ok(())
 }
 
 async fn create(opened: Opened, output_args: &OutputArgs) -> Result<()> {
-    let report =
-        StatusReport { page_id: Some(opened.page), title: opened.title, ..Default::default() };
+    let session = Session::open(&output_args.service)?;
+    let page = resources::id(&session, &PAGES, &opened.page).await?;
+    let template_id = optional_id(&session, &TEMPLATES, opened.template.as_deref()).await?;
+    let mut update = opened.first.to_update()?;
+    change::resolve(&session, &mut update.components, Some(&page)).await?;
+    let report = StatusReport { page_id: Some(page), title: opened.title, ..Default::default() };
     let request = CreateStatusReportRequest {
         status_report: report.into(),
-        update: opened.first.to_update()?.into(),
-        template_id: opened.template,
+        update: update.into(),
+        template_id,
         notify: Some(!opened.no_notify),
     };
-    let answer = output_args.service.client()?.send(request).await;
-    let answer = output_args.service.map_error("creating the report", answer)?;
+    let answer = session.send("creating the report", request).await?;
     print_report(&answer.status_report.into_option().unwrap_or_default(), output_args)
 }
 
 async fn add(id: String, status: String, added: Added, output_args: &OutputArgs) -> Result<()> {
     let Added { text, at, components, no_notify } = added;
     let wanted = UpdateArgs { status: Some(status), text: Some(text), at, components };
-    let update = wanted.to_update()?.into();
-    let request = AddStatusReportUpdateRequest { id, update, notify: Some(!no_notify) };
-    let answer = output_args.service.client()?.send(request).await;
-    let answer = output_args.service.map_error("adding the update", answer)?;
+    let session = Session::open(&output_args.service)?;
+    let id = resources::id(&session, &REPORTS, &id).await?;
+    let mut update = wanted.to_update()?;
+    change::resolve(&session, &mut update.components, None).await?;
+    let request =
+        AddStatusReportUpdateRequest { id, update: update.into(), notify: Some(!no_notify) };
+    let answer = session.send("adding the update", request).await?;
     print_report(&answer.status_report.into_option().unwrap_or_default(), output_args)
 }
 
@@ -281,36 +289,28 @@ async fn edit(update: String, wanted: UpdateArgs, output_args: &OutputArgs) -> R
 }
 
 async fn delete(id: String, output_args: &OutputArgs) -> Result<()> {
-    let client = output_args.service.client()?;
-    if id.starts_with(UpdateId::PREFIX) {
+    let session = Session::open(&output_args.service)?;
+    if UpdateId::parse(&id).is_ok() {
         let request = DeleteStatusReportUpdateRequest { id };
-        let answer = client.send(request).await;
-        let answer = output_args.service.map_error("deleting the update", answer)?;
+        let answer = session.send("deleting the update", request).await?;
         return print_report(&answer.status_report.into_option().unwrap_or_default(), output_args);
     }
+    let id = resources::id(&session, &REPORTS, &id).await?;
     let request = DeleteStatusReportRequest { id: id.clone() };
-    let answer = client.send(request).await;
-    output_args.service.map_error("deleting the report", answer)?;
-    print_deleted(&id, output_args.json);
-    Ok(())
+    session.send("deleting the report", request).await?;
+    print_deleted(&id, output_args)
 }
 
 fn print_report(report: &StatusReport, output_args: &OutputArgs) -> Result<()> {
-    if output_args.json {
-        output::print_json(serde_json::to_value(report)?);
-    } else {
+    if !output_args.prints_data(report, &report.id)? {
         output::print_text(&print::line(report));
     }
     Ok(())
 }
 
 /// Prints that an object was deleted.
-fn print_deleted(id: &str, json: bool) {
-    if json {
-        output::print_json(json!({}));
-    } else {
-        output::print_text(&format!("{id} was deleted"));
-    }
+fn print_deleted(id: &str, output_args: &OutputArgs) -> Result<()> {
+    output_args.print(&json!({}), &[id], || format!("{id} was deleted"))
 }
 
 impl UpdateArgs {

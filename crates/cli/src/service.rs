@@ -1,6 +1,5 @@
 //! The service that a command calls: its address, its key, and the messages of its errors.
 
-use std::error::Error as StdError;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::OnceLock;
 
@@ -12,6 +11,7 @@ use server::boot;
 
 use crate::contexts::Contexts;
 use crate::database_args::ConfigArg;
+use crate::network_errors;
 use crate::output;
 
 /// Variables of the key, in order of precedence: the provider's (spec §5.9) and the clients' (spec
@@ -19,9 +19,6 @@ use crate::output;
 const KEY_VARIABLES: [&str; 2] = ["SERVICE_API_TOKEN", "SERVICE_API_KEY"];
 /// Variable of the address (spec §5.3).
 const URL_VARIABLE: &str = "SERVICE_API_URL";
-/// Fix if no connection could be made.
-const UNREACHABLE: &str = "start the server with `aloft serve`, or give the address of a running one \
-    with `--base-url` or SERVICE_API_URL";
 /// End of the help of commands that need a key.
 pub(crate) const KEY_HELP: &str = "The key comes from the environment variable SERVICE_API_TOKEN or \
     SERVICE_API_KEY, or from the context that `aloft login` stored.";
@@ -50,17 +47,6 @@ pub(crate) struct Service {
     endpoint: OnceLock<Endpoint>,
 }
 
-/// The service to call, and the format of the output.
-#[derive(Debug, Args)]
-#[command(after_help = KEY_HELP)]
-pub(crate) struct OutputArgs {
-    #[command(flatten)]
-    pub(crate) service: Service,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
 /// Address and key of the service, each from its first source.
 #[derive(Debug)]
 struct Endpoint {
@@ -87,6 +73,16 @@ impl Service {
     /// else that of a server on this machine with these settings.
     pub(crate) fn address(&self) -> Result<String> {
         Ok(self.endpoint()?.address.clone())
+    }
+
+    /// Creates the service of these flags.
+    pub(crate) fn new(base_url: Option<String>, context: Option<String>) -> Self {
+        Self { base_url, context, config: ConfigArg::default(), endpoint: OnceLock::new() }
+    }
+
+    /// Returns whether a key is known.
+    pub(crate) fn has_key(&self) -> Result<bool> {
+        Ok(!matches!(self.endpoint()?.key, KeySource::Missing { .. }))
     }
 
     /// Returns a client with the key. Prints the address.
@@ -211,34 +207,12 @@ pub(crate) fn local_address(listen: SocketAddr) -> String {
     format!("http://{own}/rpc")
 }
 
-/// Formats an error of the service.
+/// Formats an error of the service, or a failure on the way to it.
 pub(crate) fn service_error(error: &Error) -> anyhow::Error {
-    let message = error.message.clone().unwrap_or_else(|| format!("{:?}", error.code));
-    if let Some(failure) = rpc::proxy_failure(error) {
-        let variable = failure.variable;
-        return anyhow!(
-            "cannot connect: {failure}; correct {variable}, or add the host to NO_PROXY"
-        );
+    if let Some(words) = network_errors::words(error) {
+        return anyhow!(words);
     }
-    if rpc::is_self_signed(error) {
-        return anyhow!(
-            "cannot connect: the certificate of the service is self-signed and not trusted; if the \
-             address is right, set SSL_CERT_FILE to a file with this certificate"
-        );
-    }
-    if rpc::is_unsent(error) {
-        return anyhow!("cannot connect: {}; {UNREACHABLE}", cause(error));
-    }
-    anyhow!(message)
-}
-
-/// Returns the deepest cause of an error, which is the most specific one.
-fn cause(error: &Error) -> String {
-    let mut cause = error.source();
-    while let Some(deeper) = cause.and_then(StdError::source) {
-        cause = Some(deeper);
-    }
-    cause.map(ToString::to_string).unwrap_or_default()
+    anyhow!(error.message.clone().unwrap_or_else(|| format!("{:?}", error.code)))
 }
 
 /// Returns the value of a variable. An empty variable counts as unset.

@@ -2,28 +2,13 @@
 //! that the service alone validates what a user wrote.
 
 use anyhow::{Context as _, Result};
-use clap::Args;
 use contract::rpc::{self, Call, Client, Code, Error, MethodRequest, Whoami};
 use serde_json::Value as Json;
 use web::context::Context;
 
 use crate::content::{self, Workspace};
 use crate::output;
-use crate::service::{self, KEY_HELP, Service};
-
-/// The service to call, and the format of a result that has IDs.
-#[derive(Debug, Args)]
-#[command(after_help = KEY_HELP)]
-pub(crate) struct IdOutputArgs {
-    #[command(flatten)]
-    pub(crate) service: Service,
-    /// Print the response of the service as JSON
-    #[arg(long, conflicts_with = "quiet")]
-    pub(crate) json: bool,
-    /// Print only IDs, one per line
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-}
+use crate::service::{self, Service};
 
 /// The service during a command.
 pub(crate) struct Session<'a> {
@@ -31,23 +16,20 @@ pub(crate) struct Session<'a> {
     client: Client,
 }
 
-impl IdOutputArgs {
-    /// Prints a result as JSON, as IDs, or in words.
-    pub(crate) fn print(&self, json: &Json, ids: &[&str], words: impl FnOnce() -> String) {
-        if self.json {
-            output::print_json(json.clone());
-        } else if !self.quiet {
-            output::print_text(&words());
-        } else if !ids.is_empty() {
-            output::print_text(&ids.join("\n"));
-        }
-    }
-}
-
 impl<'a> Session<'a> {
     /// Prepares calls of the service. Connects with the first call.
     pub(crate) fn open(service: &'a Service) -> Result<Self> {
         Ok(Self { service, client: service.client()? })
+    }
+
+    /// Returns the client, for calls beside each other.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// Returns the service.
+    pub(crate) const fn service(&self) -> &'a Service {
+        self.service
     }
 
     /// Calls a method, such as `/monitor.v1.MonitorService/GetMonitor`. `doing` names the call in

@@ -10,8 +10,10 @@ use contract::status_page::wire::{
 use serde_json::json;
 
 use crate::output;
+use crate::output_args::OutputArgs;
 use crate::paging::{self, NextPage, Paging, SHOWN};
-use crate::service::OutputArgs;
+use crate::resources::{self, COMPONENTS, PAGES, optional_id};
+use crate::session::Session;
 
 /// Subcommands of `aloft subscribers`.
 #[derive(Debug, Subcommand)]
@@ -43,8 +45,8 @@ pub(crate) enum SubscriberCommand {
 /// Filter of a list.
 #[derive(Debug, Args)]
 pub(crate) struct SubscriberFilterArgs {
-    /// Only subscribers of this page, page_…
-    #[arg(long, value_name = "ID")]
+    /// Only subscribers of this page, page_…, its slug or title
+    #[arg(long, value_name = "PAGE")]
     page: Option<String>,
     /// Only subscribers of this kind: email or webhook
     #[arg(long, value_name = "KIND")]
@@ -61,8 +63,8 @@ pub(crate) struct SubscriberFilterArgs {
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("destination").required(true).args(["email", "webhook_url"])))]
 pub(crate) struct NewSubscriberArgs {
-    /// ID of the page, page_…
-    #[arg(long, value_name = "ID")]
+    /// ID (page_…), slug or title of the page
+    #[arg(long, value_name = "PAGE")]
     page: String,
     /// Email address
     #[arg(long, value_name = "ADDRESS")]
@@ -73,8 +75,8 @@ pub(crate) struct NewSubscriberArgs {
     /// Language of emails: en, de, fr, es, pt, ja or zh
     #[arg(long, value_name = "LANGUAGE")]
     language: Option<String>,
-    /// Only for this component, cmp_…; repeatable
-    #[arg(long = "component", value_name = "ID")]
+    /// Only for this component, cmp_… or its name; repeatable
+    #[arg(long = "component", value_name = "COMPONENT")]
     components: Vec<String>,
     /// Topics: reports, maintenance or incidents; repeatable
     #[arg(long = "topic", value_name = "TOPIC")]
@@ -93,27 +95,26 @@ pub(crate) async fn run(action: SubscriberCommand) -> Result<()> {
 }
 
 async fn list(which: SubscriberFilterArgs, output_args: &OutputArgs) -> Result<()> {
-    let client = output_args.service.client()?;
+    let session = Session::open(&output_args.service)?;
+    let page_id = optional_id(&session, &PAGES, which.page.as_deref()).await?;
     let mut paging = Paging::up_to(which.limit);
     let mut page = ListSubscribersResponse::default();
     while let Some(next) = paging.next(page.subscribers.len(), &page.next_page_token) {
         let NextPage { limit, page_token } = next;
         let request = ListSubscribersRequest {
-            page_id: which.page.clone(),
+            page_id: page_id.clone(),
             kind: which.kind.clone(),
             state: which.state.clone(),
             limit,
             page_token,
             ..Default::default()
         };
-        let answer = client.send(request).await;
-        let part = output_args.service.map_error("listing subscribers", answer)?;
+        let part = session.send("listing subscribers", request).await?;
         page.subscribers.extend(part.subscribers);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
-    if output_args.json {
-        output::print_json(serde_json::to_value(&page)?);
+    if output_args.prints_data(&page, page.subscribers.iter().filter_map(|it| it.id.as_deref()))? {
         return Ok(());
     }
     let head = ["SUBSCRIBER", "PAGE", "STATE", "SINCE", "TOPICS", "WHERE", "SUPPRESSED"]
@@ -125,22 +126,23 @@ async fn list(which: SubscriberFilterArgs, output_args: &OutputArgs) -> Result<(
 }
 
 async fn add(new: NewSubscriberArgs, output_args: &OutputArgs) -> Result<()> {
+    let session = Session::open(&output_args.service)?;
+    let page = resources::id(&session, &PAGES, &new.page).await?;
+    let components = resources::ids_on_page(&session, &COMPONENTS, &new.components, &page).await?;
     let subscriber = Subscriber {
-        page_id: Some(new.page),
+        page_id: Some(page),
         email: new.email,
         webhook_url: new.webhook_url,
         language: new.language,
-        component_ids: new.components,
+        component_ids: components,
         topics: new.topics,
         ..Default::default()
     };
     let request =
         AddSubscriberRequest { subscriber: subscriber.into(), confirm: Some(!new.confirmed) };
-    let answer = output_args.service.client()?.send(request).await;
-    let added = output_args.service.map_error("adding the subscriber", answer)?;
+    let added = session.send("adding the subscriber", request).await?;
     let subscriber = added.subscriber.into_option().unwrap_or_default();
-    if output_args.json {
-        output::print_json(serde_json::to_value(&subscriber)?);
+    if output_args.prints_data(&subscriber, &subscriber.id)? {
         return Ok(());
     }
     let (id, state) = (text(subscriber.id), text(subscriber.state));
@@ -153,12 +155,7 @@ async fn remove(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = RemoveSubscriberRequest { id: id.clone() };
     let answer = output_args.service.client()?.send(request).await;
     output_args.service.map_error("removing the subscriber", answer)?;
-    if output_args.json {
-        output::print_json(json!({ "id": id }));
-    } else {
-        output::print_text(&format!("{id} was removed"));
-    }
-    Ok(())
+    output_args.print(&json!({ "id": id }), &[&id], || format!("{id} was removed"))
 }
 
 /// Returns a subscriber as a row of a table.

@@ -31,7 +31,7 @@ pub(crate) async fn users(action: UserAction, database: DatabaseArgs) -> Result<
     match action {
         UserAction::List => {
             let rows = admin.list_users().await?;
-            database.print_result(serde_json::to_value(&rows)?, || table(&rows));
+            database.print_result(serde_json::to_value(&rows)?, || table(&rows))?;
         }
         UserAction::Reset { email, keep_passkeys } => {
             let new = admin.reset_user(email, keep_passkeys).await?;
@@ -51,7 +51,7 @@ pub(crate) async fn users(action: UserAction, database: DatabaseArgs) -> Result<
             let result = json!({
                 "id": id, "email": new.email, "password": password, "removed_passkeys": removed,
             });
-            database.print_result(result, words);
+            database.print_result(result, words)?;
         }
     }
     admin.close().await?;

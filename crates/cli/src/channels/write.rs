@@ -1,16 +1,14 @@
-//! `aloft channels get`, `create`, `update` and `delete`, with the contract's JSON. The service
-//! validates it.
-
-use std::path::Path;
+//! `aloft channels get`, `create`, `update` and `delete`. The service validates what `input` reads.
 
 use anyhow::Result;
 use serde_json::{Value as Json, json};
 
-use super::find;
-use crate::json_input;
+use super::input::{ChannelChangeArgs, NewChannelArgs};
 use crate::named::{NamedId, confirm_deletion};
 use crate::output::{self, one_line};
-use crate::session::{IdOutputArgs, Session, print_warnings};
+use crate::output_args::OutputArgs;
+use crate::resources::{self, CHANNELS};
+use crate::session::{Session, print_warnings};
 use crate::time;
 
 /// Field of requests and responses with the channel.
@@ -21,51 +19,52 @@ const CREATE: &str = "/notification.v1.NotificationService/CreateNotification";
 const UPDATE: &str = "/notification.v1.NotificationService/UpdateNotification";
 const DELETE: &str = "/notification.v1.NotificationService/DeleteNotification";
 
-pub(super) async fn get(given: &str, output_args: &IdOutputArgs) -> Result<()> {
+pub(super) async fn get(given: &str, output_args: &OutputArgs) -> Result<()> {
     let session = Session::open(&output_args.service)?;
     let answer = read(&session, given).await?;
-    output_args.print(&answer, &[id(&answer)], || output::table(&lines(&answer[CHANNEL])));
+    output_args.print(&answer, &[id(&answer)], || output::table(&lines(&answer[CHANNEL])))?;
     print_warnings(&answer);
     Ok(())
 }
 
-pub(super) async fn create(file: &Path, output_args: &IdOutputArgs) -> Result<()> {
-    let request = Json::Object(json_input::read_request(file, CHANNEL)?);
+pub(super) async fn create(input: &NewChannelArgs, output_args: &OutputArgs) -> Result<()> {
     let session = Session::open(&output_args.service)?;
+    let request = input.request(&session).await?;
     let answer = session.call("creating the channel", CREATE, &request).await?;
     let id = id(&answer);
-    output_args.print(&answer, &[id], || format!("{id} was created: {}", described(&answer)));
+    output_args.print(&answer, &[id], || format!("{id} was created: {}", described(&answer)))?;
     print_warnings(&answer);
     Ok(())
 }
 
-pub(super) async fn update(given: &str, file: &Path, output_args: &IdOutputArgs) -> Result<()> {
-    let mut request = json_input::read_request(file, CHANNEL)?;
+pub(super) async fn update(
+    given: &str,
+    input: &ChannelChangeArgs,
+    output_args: &OutputArgs,
+) -> Result<()> {
     let session = Session::open(&output_args.service)?;
-    let found = find::id(&session, given).await?;
-    if let Some(channel) = request.get_mut(CHANNEL).and_then(Json::as_object_mut) {
-        channel.insert("id".to_owned(), json!(found));
-    }
-    let answer = session.call("changing the channel", UPDATE, &Json::Object(request)).await?;
+    let found = resources::id(&session, &CHANNELS, given).await?;
+    let request = input.request(&session, &found).await?;
+    let answer = session.call("changing the channel", UPDATE, &request).await?;
     let id = id(&answer);
-    output_args.print(&answer, &[id], || format!("{id} was changed"));
+    output_args.print(&answer, &[id], || format!("{id} was changed"))?;
     print_warnings(&answer);
     Ok(())
 }
 
-pub(super) async fn delete(given: &str, yes: bool, output_args: &IdOutputArgs) -> Result<()> {
+pub(super) async fn delete(given: &str, yes: bool, output_args: &OutputArgs) -> Result<()> {
     let session = Session::open(&output_args.service)?;
     let found = read(&session, given).await?;
     let id = id(&found);
     let name = text(&found[CHANNEL], "name");
     confirm_deletion("channel", &NamedId { id: id.to_owned(), name }, yes)?;
     let answer = session.call("deleting the channel", DELETE, &json!({ "id": id })).await?;
-    output_args.print(&answer, &[id], || format!("{id} was deleted"));
+    output_args.print(&answer, &[id], || format!("{id} was deleted"))?;
     Ok(())
 }
 
 async fn read(session: &Session<'_>, given: &str) -> Result<Json> {
-    let id = find::id(session, given).await?;
+    let id = resources::id(session, &CHANNELS, given).await?;
     session.call("reading the channel", GET, &json!({ "id": id })).await
 }
 

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::find::find;
 use crate::output::{self, one_line};
-use crate::service::OutputArgs;
+use crate::output_args::{NO_IDS, OutputArgs};
 use crate::session::Session;
 
 /// Exit code if the worst result is degraded, as of `aloft check`.
@@ -24,9 +24,7 @@ pub(super) async fn trigger(given: &str, output_args: &OutputArgs) -> Result<Exi
     let method = "/monitor.v1.MonitorService/TriggerMonitor";
     let answer = session.call("checking the monitor", method, &json!({ "id": id })).await?;
     let response: TriggerMonitorResponse = serde_json::from_value(answer.clone())?;
-    if output_args.json {
-        output::print_json(answer);
-    } else {
+    if !output_args.prints_data(&answer, NO_IDS)? {
         let head = ["REGION", "OUTCOME", "LATENCY", "CODE", "PLACE", "WHY"].map(str::to_owned);
         let rows = std::iter::once(head).chain(response.results.iter().map(result_row));
         output::print_text(&output::table(&rows.collect::<Vec<_>>()));
@@ -48,8 +46,7 @@ pub(super) async fn status(given: &str, output_args: &OutputArgs) -> Result<()> 
     let request = json!({ "id": found.named.id });
     let answer = session.call("reading the status", method, &request).await?;
     let response: GetMonitorStatusResponse = serde_json::from_value(answer.clone())?;
-    if output_args.json {
-        output::print_json(answer);
+    if output_args.prints_data(&answer, [&response.id])? {
         return Ok(());
     }
     let paused = if found.json["active"] == json!(true) { "" } else { ", paused" };

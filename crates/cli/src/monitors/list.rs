@@ -6,8 +6,8 @@ use contract::monitor::wire::{ListMonitorsRequest, ListMonitorsResponse};
 use rules::{MonitorKind, MonitorStatus};
 
 use crate::output;
+use crate::output_args::OutputArgs;
 use crate::paging::{self, NextPage, Paging, SHOWN};
-use crate::session::IdOutputArgs;
 
 /// State of a monitor that does not run.
 const PAUSED: &str = "paused";
@@ -23,7 +23,7 @@ pub(crate) struct MonitorFilterArgs {
     limit: u32,
 }
 
-pub(super) async fn list(which: MonitorFilterArgs, output_args: &IdOutputArgs) -> Result<()> {
+pub(super) async fn list(which: MonitorFilterArgs, output_args: &OutputArgs) -> Result<()> {
     let client = output_args.service.client()?;
     let mut paging = Paging::up_to(which.limit);
     let mut page = ListMonitorsResponse::default();
@@ -39,14 +39,7 @@ pub(super) async fn list(which: MonitorFilterArgs, output_args: &IdOutputArgs) -
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
-    if output_args.json {
-        output::print_json(serde_json::to_value(&page)?);
-        return Ok(());
-    }
-    if output_args.quiet {
-        for [id, ..] in rows(&page) {
-            output::print_text(&id);
-        }
+    if output_args.prints_data(&page, rows(&page).into_iter().map(|[id, ..]| id))? {
         return Ok(());
     }
     let head = ["MONITOR", "KIND", "STATUS", "TAGS", "NAME"].map(str::to_owned);

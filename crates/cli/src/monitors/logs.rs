@@ -9,8 +9,9 @@ use serde_json::{Value as Json, json};
 
 use super::find::find;
 use crate::output;
+use crate::output_args::OutputArgs;
 use crate::paging::{NextPage, Paging, SHOWN};
-use crate::session::{IdOutputArgs, Session};
+use crate::session::Session;
 use crate::time;
 
 const METHOD: &str = "/monitor.v1.MonitorService/ListResponseLogs";
@@ -41,7 +42,7 @@ pub(crate) struct LogFilterArgs {
 pub(super) async fn logs(
     given: &str,
     which: &LogFilterArgs,
-    output_args: &IdOutputArgs,
+    output_args: &OutputArgs,
 ) -> Result<()> {
     let session = Session::open(&output_args.service)?;
     let id = find(&session, given).await?.named.id;
@@ -59,8 +60,8 @@ pub(super) async fn logs(
     let shown: Vec<ResponseLog> = logs.iter().map(read).collect::<Result<_, _>>()?;
     let ids: Vec<&str> = shown.iter().map(|log| log.id.as_str()).collect();
     let answer = json!({ "logs": logs, "nextPageToken": token });
-    output_args.print(&answer, &ids, || table(&shown));
-    if !token.is_empty() && !output_args.json && !output_args.quiet {
+    output_args.print(&answer, &ids, || table(&shown))?;
+    if !token.is_empty() && output_args.is_for_people() {
         output::print_stderr("there are more; a higher --limit shows them");
     }
     Ok(())

@@ -1,20 +1,19 @@
 //! `aloft monitors create`, `update`, `pause`, `resume` and `delete`. The service validates what the
 //! flags and files say.
 
-use rules::field::json_name;
-use std::path::PathBuf;
-
 use anyhow::{Result, bail};
-use clap::Args;
+use rules::field::json_name;
 use rules::{MonitorKind, tables};
 use serde_json::{Map, Value as Json, json};
 
 use super::find::{FoundMonitor, find};
-use crate::field_flags::{FieldFlags, FlagSource, GROUP, KindTable};
+use crate::field_flags::{FieldFlags, FlagSource, KindTable};
 use crate::json_input;
 use crate::named::confirm_deletion;
 use crate::output::one_line;
-use crate::session::{IdOutputArgs, Session, print_warnings};
+use crate::output_args::OutputArgs;
+use crate::resources::InputArgs;
+use crate::session::{Session, print_warnings};
 
 /// Field of requests and responses with the monitor.
 const MONITOR: &str = "monitor";
@@ -54,18 +53,6 @@ impl FlagSource for AnyKind {
     }
 }
 
-/// Arguments of a monitor, from flags or from JSON.
-#[derive(Debug, Args)]
-pub(crate) struct CreateArgs<S: FlagSource> {
-    /// Read the arguments from a file with the contract's JSON, - for standard input, instead of flags
-    #[arg(long, value_name = "FILE", conflicts_with = GROUP)]
-    from_json: Option<PathBuf>,
-    #[command(flatten)]
-    output_args: IdOutputArgs,
-    #[command(flatten, next_help_heading = "Arguments of the monitor")]
-    flags: FieldFlags<S>,
-}
-
 /// Whether a monitor runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Running {
@@ -73,7 +60,7 @@ pub(super) enum Running {
     Paused,
 }
 
-pub(super) async fn create<S: FlagSource>(kind: MonitorKind, args: CreateArgs<S>) -> Result<()> {
+pub(super) async fn create<S: FlagSource>(kind: MonitorKind, args: InputArgs<S>) -> Result<()> {
     let request = match &args.from_json {
         Some(file) => read(file, kind)?,
         None => Map::from_iter([(MONITOR.to_owned(), Json::Object(args.flags.values.clone()))]),
@@ -91,12 +78,12 @@ pub(super) async fn create<S: FlagSource>(kind: MonitorKind, args: CreateArgs<S>
     args.output_args.print(&answer, &[id], || {
         let name = one_line(answer[MONITOR]["name"].as_str().unwrap_or_default());
         format!("{id} was created: the {kind} monitor `{name}`")
-    });
+    })?;
     print_warnings(&answer);
     Ok(())
 }
 
-pub(super) async fn update(given: &str, args: CreateArgs<AnyKind>) -> Result<()> {
+pub(super) async fn update(given: &str, args: InputArgs<AnyKind>) -> Result<()> {
     if args.from_json.is_none() && args.flags.names.is_empty() {
         bail!("nothing to change; give a flag such as `--name`, or `--from-json FILE`");
     }
@@ -117,7 +104,7 @@ pub(super) async fn update(given: &str, args: CreateArgs<AnyKind>) -> Result<()>
         session.call_with(doing, &method, &with_id(request, &found), explain).await?
     };
     let id = id(&answer);
-    args.output_args.print(&answer, &[id], || format!("{id} was changed"));
+    args.output_args.print(&answer, &[id], || format!("{id} was changed"))?;
     print_warnings(&answer);
     Ok(())
 }
@@ -125,7 +112,7 @@ pub(super) async fn update(given: &str, args: CreateArgs<AnyKind>) -> Result<()>
 pub(super) async fn activate(
     given: &str,
     running: Running,
-    output_args: &IdOutputArgs,
+    output_args: &OutputArgs,
 ) -> Result<()> {
     let (doing, state) = match running {
         Running::Active => ("resuming the monitor", "is running"),
@@ -137,19 +124,19 @@ pub(super) async fn activate(
     let request = with_id(masked(active, &["active"]), &found);
     let answer = session.call(doing, &method("Update", found.kind), &request).await?;
     let id = id(&answer);
-    output_args.print(&answer, &[id], || format!("{id} {state}"));
+    output_args.print(&answer, &[id], || format!("{id} {state}"))?;
     print_warnings(&answer);
     Ok(())
 }
 
-pub(super) async fn delete(given: &str, yes: bool, output_args: &IdOutputArgs) -> Result<()> {
+pub(super) async fn delete(given: &str, yes: bool, output_args: &OutputArgs) -> Result<()> {
     let session = Session::open(&output_args.service)?;
     let found = find(&session, given).await?;
     confirm_deletion("monitor", &found.named, yes)?;
     let id = found.named.id.as_str();
     let method = "/monitor.v1.MonitorService/DeleteMonitor";
     let answer = session.call("deleting the monitor", method, &json!({ "id": id })).await?;
-    output_args.print(&answer, &[id], || format!("{id} was deleted"));
+    output_args.print(&answer, &[id], || format!("{id} was deleted"))?;
     Ok(())
 }
 

@@ -1,5 +1,5 @@
 //! `aloft pages show`, `components`, `publish`, `theme` and similar commands: shows and changes how
-//! a page appears. Its content (title, components, access) is managed with Terraform or RPC.
+//! a page appears. Leaves its other arguments to `resources`.
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -14,6 +14,8 @@ use serde_json::json;
 use super::{OutputArgs, moment};
 use crate::output;
 use crate::paging::{NextPage, Paging};
+use crate::resources::{self, PAGES};
+use crate::session::Session;
 
 /// Whether search engines may list a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -24,12 +26,14 @@ pub(crate) enum Indexing {
     Forbid,
 }
 
-pub(super) async fn show(id: String, output_args: &OutputArgs) -> Result<()> {
+pub(super) async fn show(page: &str, output_args: &OutputArgs) -> Result<()> {
+    let session = Session::open(&output_args.service)?;
+    let id = resources::id(&session, &PAGES, page).await?;
     let request = GetStatusPageRequest { id };
-    let answer = output_args.service.client()?.send(request).await;
-    let answer = output_args.service.map_error("reading the status page", answer)?;
-    if output_args.json {
-        output::print_json(serde_json::to_value(&answer)?);
+    let answer = session.send("reading the status page", request).await?;
+    if output_args
+        .prints_data(&answer, answer.status_page.as_option().and_then(|it| it.id.as_deref()))?
+    {
         return Ok(());
     }
     let page = answer.status_page.into_option().unwrap_or_default();
@@ -38,49 +42,53 @@ pub(super) async fn show(id: String, output_args: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-pub(super) async fn publish(id: String, output_args: &OutputArgs) -> Result<()> {
+pub(super) async fn publish(page: &str, output_args: &OutputArgs) -> Result<()> {
+    let session = Session::open(&output_args.service)?;
+    let id = resources::id(&session, &PAGES, page).await?;
     let request = PublishStatusPageRequest { id };
-    let answer = output_args.service.client()?.send(request).await;
-    let answer = output_args.service.map_error("publishing the status page", answer)?;
+    let answer = session.send("publishing the status page", request).await?;
     print_page(answer.status_page.into_option(), "is published", output_args)
 }
 
-pub(super) async fn unpublish(id: String, output_args: &OutputArgs) -> Result<()> {
+pub(super) async fn unpublish(page: &str, output_args: &OutputArgs) -> Result<()> {
+    let session = Session::open(&output_args.service)?;
+    let id = resources::id(&session, &PAGES, page).await?;
     let request = UnpublishStatusPageRequest { id };
-    let answer = output_args.service.client()?.send(request).await;
-    let answer = output_args.service.map_error("unpublishing the status page", answer)?;
+    let answer = session.send("unpublishing the status page", request).await?;
     print_page(answer.status_page.into_option(), "is hidden", output_args)
 }
 
-pub(super) async fn theme(id: String, theme: String, output_args: &OutputArgs) -> Result<()> {
+pub(super) async fn theme(page: &str, theme: String, output_args: &OutputArgs) -> Result<()> {
     let message = format!("now has the theme {theme}");
+    let session = Session::open(&output_args.service)?;
+    let id = resources::id(&session, &PAGES, page).await?;
     let request = SetStatusPageThemeRequest { id, theme };
-    let answer = output_args.service.client()?.send(request).await;
-    let answer = output_args.service.map_error("changing the theme", answer)?;
+    let answer = session.send("changing the theme", request).await?;
     print_page(answer.status_page.into_option(), &message, output_args)
 }
 
-pub(super) async fn indexing(id: String, wanted: Indexing, output_args: &OutputArgs) -> Result<()> {
+pub(super) async fn indexing(page: &str, wanted: Indexing, output_args: &OutputArgs) -> Result<()> {
     let (allow, message) = match wanted {
         Indexing::Allow => (true, "may be indexed by search engines if it is public"),
         Indexing::Forbid => (false, "may not be indexed by search engines"),
     };
+    let session = Session::open(&output_args.service)?;
+    let id = resources::id(&session, &PAGES, page).await?;
     let request = SetStatusPageIndexingRequest { id, allow_indexing: Some(allow) };
-    let answer = output_args.service.client()?.send(request).await;
-    let answer = output_args.service.map_error("changing the indexing", answer)?;
+    let answer = session.send("changing the indexing", request).await?;
     print_page(answer.status_page.into_option(), message, output_args)
 }
 
 /// Prints the components of a page with their groups.
-pub(super) async fn components(page: String, output_args: &OutputArgs) -> Result<()> {
-    let client = output_args.service.client()?;
+pub(super) async fn components(page: &str, output_args: &OutputArgs) -> Result<()> {
+    let session = Session::open(&output_args.service)?;
+    let page = resources::id(&session, &PAGES, page).await?;
     let (mut groups, mut token, mut paging) = (Vec::new(), String::new(), Paging::of_all());
     while let Some(NextPage { limit, page_token }) = paging.next(groups.len(), &token) {
         let page_id = Some(page.clone());
         let request =
             ListComponentGroupsRequest { page_id, limit, page_token, ..Default::default() };
-        let answer = client.send(request).await;
-        let part = output_args.service.map_error("listing groups", answer)?;
+        let part = session.send("listing groups", request).await?;
         groups.extend(part.component_groups);
         token = part.next_page_token;
     }
@@ -89,13 +97,12 @@ pub(super) async fn components(page: String, output_args: &OutputArgs) -> Result
     while let Some(NextPage { limit, page_token }) = paging.next(all.len(), &token) {
         let page_id = Some(page.clone());
         let request = ListComponentsRequest { page_id, limit, page_token, ..Default::default() };
-        let answer = client.send(request).await;
-        let part = output_args.service.map_error("listing components", answer)?;
+        let part = session.send("listing components", request).await?;
         all.extend(part.components);
         token = part.next_page_token;
     }
-    if output_args.json {
-        output::print_json(json!({ "components": all, "componentGroups": groups }));
+    let json = json!({ "components": all, "componentGroups": groups });
+    if output_args.prints_data(&json, all.iter().filter_map(|it| it.id.as_deref()))? {
         return Ok(());
     }
     let head = ["COMPONENT", "MONITOR", "GROUP", "NAME"].map(str::to_owned);
@@ -106,9 +113,7 @@ pub(super) async fn components(page: String, output_args: &OutputArgs) -> Result
 
 fn print_page(page: Option<StatusPage>, what: &str, output_args: &OutputArgs) -> Result<()> {
     let page = page.unwrap_or_default();
-    if output_args.json {
-        output::print_json(serde_json::to_value(&page)?);
-    } else {
+    if !output_args.prints_data(&page, &page.id)? {
         output::print_text(&format!("{} {what}", text(page.id)));
     }
     Ok(())

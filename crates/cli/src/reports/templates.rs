@@ -99,8 +99,7 @@ pub(super) async fn run(action: TemplateCommand) -> Result<()> {
             let request = DeleteReportTemplateRequest { id: id.clone() };
             let answer = output_args.service.client()?.send(request).await;
             output_args.service.map_error("deleting the template", answer)?;
-            print_deleted(&id, output_args.json);
-            Ok(())
+            print_deleted(&id, &output_args)
         }
     }
 }
@@ -118,8 +117,7 @@ async fn list(output_args: &OutputArgs) -> Result<()> {
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
-    if output_args.json {
-        output::print_json(serde_json::to_value(&page)?);
+    if output_args.prints_data(&page, page.templates.iter().filter_map(|it| it.id.as_deref()))? {
         return Ok(());
     }
     let head = ["TEMPLATE", "NAME", "TITLE", "COMPONENTS"].map(str::to_owned);
@@ -186,9 +184,7 @@ async fn edit(id: String, wanted: Edits, output_args: &OutputArgs) -> Result<()>
 }
 
 fn print_template(template: &ReportTemplate, how: &str, output_args: &OutputArgs) -> Result<()> {
-    if output_args.json {
-        output::print_json(serde_json::to_value(template)?);
-    } else {
+    if !output_args.prints_data(template, &template.id)? {
         let [id, name] = [&template.id, &template.name].map(|field| plain(field.as_deref()));
         output::print_text(&format!("{id} is {how}: {name}"));
     }

@@ -131,11 +131,11 @@ fn maintenance_is_planned_ended_and_deleted() {
     assert!(listed.contains(&id) && listed.contains("Moving"), "{listed}");
     assert_eq!(fixture.output(&["maintenance", "delete", &id]), format!("{id} was deleted\n"));
     assert_eq!(
-        fixture.run(&[&plan[..], &["--monitor", "mon_none"]].concat()),
+        fixture.run(&[&plan[..], &["--monitor", "mon_1jkm00000000g"]].concat()),
         (
             Some(1),
             "error: planning the maintenance at URL: `maintenance.monitor_ids` may only name monitors of \
-             this workspace (given: `mon_none`)\n"
+             this workspace (given: `mon_1jkm00000000g`)\n"
                 .to_owned()
         )
     );

@@ -49,6 +49,25 @@ fn channel_is_created_changed_and_deleted() {
 }
 
 #[test]
+fn flags_of_kinds_create_channels() {
+    let user = User::logged_in();
+    let create = ["monitors", "create", "tcp", "--name", "db", "--uri", "127.0.0.1:9"];
+    let monitor = user.done(&[&create[..], &["--periodicity", "1h", "-q"]].concat());
+    std::fs::write(user.home.path().join("token"), "hidden-token\n").unwrap();
+    let create = ["channels", "create", "--ntfy", "acme", "--set", "ntfy.token=@token"];
+    user.done(&[&create[..], &["--name", "Night", "--monitor", "db"]].concat());
+    let channel = user.json(&["channels", "get", "Night"])["notification"].clone();
+    assert_eq!(channel["ntfy"], json!({ "topic": "acme", "token": "hidden-token" }));
+    assert_eq!(channel["monitorIds"], json!([monitor.trim()]));
+    user.done(&["channels", "update", "Night", "--name", "Day"]);
+    let channel = user.json(&["channels", "get", "Day"])["notification"].clone();
+    assert_eq!(channel["monitorIds"], json!([monitor.trim()]));
+    let two = user.refused(&["channels", "create", "--ntfy", "a", "--slack", "b"]);
+    assert!(two.contains("a channel has one kind"), "{two}");
+    assert_eq!(user.run(&["channels", "update", "Day"]).code, Some(2));
+}
+
+#[test]
 fn impossible_channels_name_the_reason() {
     let user = User::logged_in();
     let create_from = |json: &str| {

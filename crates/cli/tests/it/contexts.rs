@@ -70,6 +70,9 @@ fn prompt_for_the_key_hides_it() {
     let ran = user.run_on_terminal(&["login", "--base-url", &user.url()], &dialogue);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("logged in to Acme") && !ran.out.contains(&user.key), "{}", ran.out);
+    let host = user.url().replace("/rpc", "");
+    let advice = format!("Create a key in the dashboard, {host}, in the settings");
+    assert!(ran.out.contains(&advice), "{}", ran.out);
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn invalid_arguments_are_rejected_with_a_fix() {
     1 error: `name` must not be empty
     2 error: invalid value '1' for '--expires <TIME>': `1` has no unit; write a duration such as 30d, 12h, 45m or 90s
     1 error: unknown key `key_0000000000000`; see `aloft keys list`
-    2 error: invalid value 'mon_1' for '<ID>': invalid identifier `mon_1`; expected the form `key_…`
+    1 error: invalid identifier `mon_1`; expected the form `key_…`
     1 error: workspace `acme` already exists; choose another name
     1 error: `slug` must be words of a–z and 0–9 joined by single hyphens, such as my-page (given: `Ac me`)
     ");

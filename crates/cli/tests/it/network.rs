@@ -1,6 +1,6 @@
 //! The way of commands to the service: the proxy of the environment.
 
-use testkit::target::HttpProxy;
+use testkit::target::{HttpProxy, HttpTarget, ScriptedResponse};
 
 use crate::process::Home;
 
@@ -46,4 +46,25 @@ fn refused_connection_names_the_way_out() {
     let advice = "; start the server with `aloft serve`, or give the address of a running one with \
                   `--base-url` or SERVICE_API_URL";
     assert!(ran.err.contains(advice), "{}", ran.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failures_of_the_network_have_plain_words() {
+    let target = HttpTarget::start().await;
+    target.on("/rpc/workspace.v1.WorkspaceService/GetWorkspace", ScriptedResponse::ok("<html>"));
+    let plain = target.url("");
+    let home = Home::new();
+    for (url, why) in [
+        ("http://127.0.0.1:9/rpc", "cannot connect: nothing listens at this address"),
+        ("http://host.invalid/rpc", "cannot connect: the host was not found"),
+        (&*format!("{plain}/other"), "the response is not from an Aloft server (HTTP error 404)"),
+        (&*format!("{plain}/rpc"), "the response is not from an Aloft server"),
+        (&*plain.replace("http://", "https://"), "write http:// instead of https://"),
+    ] {
+        let variables = [("SERVICE_API_URL", url), ("SERVICE_API_TOKEN", "a-key")];
+        let ran = tokio::task::block_in_place(|| home.run_with(&["usage"], &variables));
+        assert_eq!(ran.code, Some(1), "{url}: {}", ran.out);
+        assert!(ran.err.contains(why), "{url}: {}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "{url}: {}", ran.err);
+    }
 }
