@@ -10,6 +10,8 @@ const LABELS: &[(&str, &str)] = &[
     ("timeout", "Timeout (ms)"),
     ("degraded_at", "Degraded above (ms)"),
     ("retry", "Retries"),
+    ("ip_version", "IP version"),
+    ("certificate_warn_days", "Warn before a certificate expires (days)"),
     ("active", "Run checks"),
     ("public", "Show response times on status pages"),
     ("periodicity", "Check every"),

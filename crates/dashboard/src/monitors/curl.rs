@@ -9,7 +9,7 @@ use domain::check::{CheckPlan, PlannedCheck};
 use http::header::{ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, Method};
 use rules::monitor::Monitor;
-use rules::{MonitorId, MonitorKind, Timestamp, WorkspaceId, limits, tables};
+use rules::{IpVersion, MonitorId, MonitorKind, Timestamp, WorkspaceId, limits, tables};
 
 use super::fields;
 use super::stored::StoredMonitor;
@@ -72,6 +72,11 @@ fn http_command(http: &HttpPlan, seconds: f64) -> String {
     }
     if follows_redirects(http) {
         parts.push(format!("--location --max-redirs {}", limits::REDIRECTS_MAX));
+    }
+    match http.ip_version {
+        IpVersion::Any => {}
+        IpVersion::V4 => parts.push("--ipv4".to_owned()),
+        IpVersion::V6 => parts.push("--ipv6".to_owned()),
     }
     if let Some(host) = &request.authority {
         let host = format!("host: {}", String::from_utf8_lossy(host.as_bytes()));
@@ -183,6 +188,15 @@ mod tests {
         let command = command_of(&headers);
         assert!(command.contains("--header 'host: shop.example:8443'"), "{command}");
         assert!(command.contains("--location"), "curl sends it to the first host only: {command}");
+    }
+
+    #[test]
+    fn command_uses_the_same_ip_version() {
+        for (version, option) in [("ipv4", "--ipv4"), ("ipv6", "--ipv6")] {
+            let command = command_of(&json!({ "ipVersion": version }));
+            assert!(command.contains(option), "{command}");
+        }
+        assert!(!command_of(&json!({})).contains("--ipv"));
     }
 
     #[test]

@@ -17,17 +17,18 @@ use crate::form::{Choice, Form, FormSpec, Input, Messages, Values};
 /// Fields that everybody fills in, in their order. Those that a kind does not have are left out.
 const START: [&str; 5] = ["url", "uri", "name", "periodicity", "active"];
 /// Fields and blocks that say whether a response is good.
-const CRITERIA: [&str; 7] = [
+const CRITERIA: [&str; 8] = [
     "status_code_assertions",
     "body_assertions",
     "header_assertions",
     "record_assertions",
     "timeout",
     "degraded_at",
+    "certificate_warn_days",
     "retry",
 ];
 /// Fields and blocks of the request.
-const REQUEST: [&str; 4] = ["method", "headers", "body", "follow_redirects"];
+const REQUEST: [&str; 5] = ["method", "headers", "body", "follow_redirects", "ip_version"];
 const REGIONS: &str = "regions";
 
 /// Form of a monitor.

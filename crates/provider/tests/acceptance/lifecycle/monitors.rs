@@ -13,6 +13,8 @@ const PERIODICITY: Argument =
 const TIMEOUT: Argument = argument("timeout", &["", "0", "120000", "45000", "1", "null"]);
 const DEGRADED_AT: Argument = argument("degraded_at", &["", "0", "120000", "30000", "1", "null"]);
 const RETRY: Argument = argument("retry", &["", "0", "10", "3", "1", ""]);
+const IP_VERSION: Argument =
+    argument("ip_version", &["", "\"ipv4\"", "\"ipv6\"", "\"any\"", "null"]);
 const ACTIVE: Argument = argument("active", &["", "true", "false", "true", "null"]);
 const PUBLIC: Argument = argument("public", &["", "true", "false", "true", ""]);
 const DESCRIPTION: Argument =
@@ -77,6 +79,8 @@ async fn http_monitor_arguments_change_in_place() {
             DEGRADED_AT,
             RETRY,
             argument("follow_redirects", &["", "false", "true", "false", "null"]),
+            IP_VERSION,
+            argument("certificate_warn_days", &["", "14", "397", "0", "null"]),
             ACTIVE,
             PUBLIC,
             DESCRIPTION,
@@ -138,6 +142,7 @@ async fn tcp_monitor_arguments_change_in_place() {
             TIMEOUT,
             DEGRADED_AT,
             RETRY,
+            IP_VERSION,
             ACTIVE,
             PUBLIC,
             DESCRIPTION,

@@ -13,7 +13,9 @@ resource "service_http_monitor" "api" {
   active      = true
   public      = true
 
-  follow_redirects = false
+  follow_redirects      = false
+  ip_version            = "ipv4"
+  certificate_warn_days = 14
 
   headers {
     key   = "Content-Type"
