@@ -341,6 +341,7 @@ mod tests {
         };
         assert_eq!(attempts(&limits, 1, 30), 20);
         assert_eq!(attempts(&limits, 2, 20), 20);
-        assert_eq!(attempts(&limits, 3, 20), 10, "the network has 60");
+        assert_eq!(attempts(&limits, 3, 20), 20, "what was refused does not count");
+        assert_eq!(attempts(&limits, 4, 20), 0, "the network has 60");
     }
 }

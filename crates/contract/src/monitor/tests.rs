@@ -188,6 +188,8 @@ fn json_response_has_every_field() {
         "degradedAt": 0,
         "retry": 0,
         "followRedirects": false,
+        "ipVersion": "ipv4",
+        "certificateWarnDays": 14,
         "active": true,
         "public": true,
         "description": "",

@@ -37,6 +37,8 @@ fn omitted_fields_get_the_specified_defaults() {
           "method": "GET",
           "body": "",
           "follow_redirects": true,
+          "ip_version": "any",
+          "certificate_warn_days": 0,
           "headers": [],
           "status_code_assertions": [],
           "body_assertions": [],

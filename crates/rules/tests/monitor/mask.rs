@@ -1,7 +1,7 @@
 //! Partial updates by `update_mask`.
 
 use aloft_rules::field::Presence;
-use aloft_rules::monitor::{CheckDraft, DnsDraft, MonitorDraft};
+use aloft_rules::monitor::{CheckDraft, DnsDraft, MonitorDraft, TcpDraft};
 use aloft_rules::{MonitorKind, tables};
 
 use crate::drafts::{body, dns, header, header_assertion, http, record, status, tcp, text};
@@ -32,6 +32,8 @@ fn bare_and_full(kind: MonitorKind) -> (MonitorDraft, MonitorDraft) {
                 http.method = text("PUT");
                 http.body = text("b");
                 http.follow_redirects = Some(false);
+                http.ip_version = text("ipv4");
+                http.certificate_warn_days = Some(14);
                 http.headers = vec![header("A", "b")];
                 http.status_code_assertions = vec![status(204, "eq")];
                 http.body_assertions = vec![body("a", "eq")];
@@ -39,7 +41,10 @@ fn bare_and_full(kind: MonitorKind) -> (MonitorDraft, MonitorDraft) {
             });
             (http(|_, _| ()), full(filled.check))
         }
-        MonitorKind::Tcp => (tcp("a.example:1"), full(tcp("b.example:2").check)),
+        MonitorKind::Tcp => (
+            tcp("a.example:1"),
+            full(CheckDraft::Tcp(TcpDraft { uri: text("b.example:2"), ip_version: text("ipv4") })),
+        ),
         MonitorKind::Dns => {
             let dns_full = dns("b.example", vec![record("A", "192.0.2.1", "eq")]);
             (dns("a.example", vec![]), full(dns_full.check))
@@ -95,7 +100,7 @@ fn unknown_name_in_mask_copies_nothing() {
     let violations =
         draft.apply_mask(full, &mask(&["name", "url", "followRedirects"])).unwrap_err();
     assert_eq!(draft, bare);
-    insta::assert_snapshot!(violations, @"`update_mask` may only name name, uri, periodicity, timeout, degraded_at, retry, active, public, description, tags, regions (given: `url, followRedirects`)");
+    insta::assert_snapshot!(violations, @"`update_mask` may only name name, uri, periodicity, timeout, degraded_at, retry, ip_version, active, public, description, tags, regions (given: `url, followRedirects`)");
 }
 
 #[test]
