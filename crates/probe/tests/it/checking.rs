@@ -157,6 +157,12 @@ impl Checking {
         self.run_until(SLOT + Duration::from_mins(10)).await
     }
 
+    /// Runs the check with this time on the probe's clock.
+    pub(crate) async fn run_at(self, now: Timestamp) -> Outcomes {
+        let job = job(self.plan(), now + Duration::from_mins(10));
+        Outcomes { attempts: Probe::new(self.settings).run(&job, || now).await }
+    }
+
     /// Runs the check, with the next slot at this time.
     pub(crate) async fn run_until(self, next_slot: Timestamp) -> Outcomes {
         let job = job(self.plan(), next_slot);

@@ -1,7 +1,9 @@
 //! HTTPS: certificates, and the protocol inside.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use domain::check::{Certificate, FailureKind, Outcome};
-use rules::Method;
+use rules::{Method, Timestamp};
 use testkit::target::{
     Authority, DnsTarget, HttpTarget, Identity, Protocol, Received, ScriptedResponse, Validity,
 };
@@ -187,6 +189,8 @@ fn invalid_roots_are_rejected() {
 async fn certificate_that_expires_soon_is_degraded() {
     let authority = Authority::new("Test CA");
     let soon = Validity::Days(9);
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let now = Timestamp::from_millis(0) + since_epoch;
     let target =
         HttpTarget::start_tls(authority.issue(&["127.0.0.1"], soon), Protocol::Http1).await;
     target.on("/", ScriptedResponse::ok(""));
@@ -195,9 +199,9 @@ async fn certificate_that_expires_soon_is_degraded() {
             .trusting(&authority.pem())
             .http(|http| http.certificate_warn_days = days)
     };
-    check(0).run().await.assert_success();
-    check(5).run().await.assert_success();
-    let outcome = check(14).run().await;
+    check(0).run_at(now).await.assert_success();
+    check(5).run_at(now).await.assert_success();
+    let outcome = check(14).run_at(now).await;
     assert_eq!(outcome.outcome(), Outcome::Degraded);
     let why = "the certificate of `127.0.0.1` expires in 8 days, sooner than 14 days";
     assert_eq!(outcome.reasons(), [why]);
