@@ -164,8 +164,11 @@ async fn refuse(
         recorded.map_err(|_| ScreenError::SlowDatabase)?;
     }
     let mut response = ScreenError::SingleSignOn(error.to_string()).into_response();
-    let removal = Cookie::removal(COOKIE_NAME).header(client);
-    response.headers_mut().append(SET_COOKIE, removal);
+    // An answer to another state may come from another site, and ends nothing.
+    if attempt.is_some() {
+        let removal = Cookie::removal(COOKIE_NAME).header(client);
+        response.headers_mut().append(SET_COOKIE, removal);
+    }
     Ok(response)
 }
 

@@ -101,8 +101,8 @@ async fn a_refused_update_changes_nothing() {
     assert_snapshot!(shown.join("\n"), @"
     400 `monitor.name` must not be empty
     400 `monitor.url` must be given
-    400 `update_mask` may only name name, url, periodicity, method, body, timeout, degraded_at, retry, follow_redirects, active,
-    400 `update_mask` may only name name, url, periodicity, method, body, timeout, degraded_at, retry, follow_redirects, active,
+    400 `update_mask` may only name name, url, periodicity, method, body, timeout, degraded_at, retry, follow_redirects, ip_vers
+    400 `update_mask` may only name name, url, periodicity, method, body, timeout, degraded_at, retry, follow_redirects, ip_vers
     400 `monitor.periodicity` must be given; `monitor.url` must be given
     400 `monitor.id` must be given
     400 `monitor` must be given
