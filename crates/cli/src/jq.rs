@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 
 /// Longest excerpt of an expression in an error, in characters.
 const EXCERPT_CHARS: usize = 24;
-/// Longest error of an evaluation, which may quote the data, in characters.
-const ERROR_CHARS: usize = 200;
+/// Beginnings of data in an error of an evaluation. Data may be secret.
+const DATA: [char; 3] = ['{', '[', '"'];
 
 /// An expression that can be evaluated.
 #[derive(Clone, Debug)]
@@ -37,8 +37,9 @@ impl JqExpression {
         let ctx = Ctx::<data::JustLut<Val>>::new(&program.lut, Vars::new([]));
         for result in program.id.run((ctx, input)).map(unwrap_valr) {
             let value = result.map_err(|why| {
-                let why: String = why.to_string().chars().take(ERROR_CHARS).collect();
-                format!("`--jq {}`: {why}", self.0)
+                let why = why.to_string();
+                let words = why.split(DATA).next().unwrap_or_default().trim_end();
+                format!("`--jq {}` failed: {words} …", self.0)
             })?;
             let text = match &value {
                 Val::TStr(text) => String::from_utf8_lossy(text).into_owned(),
@@ -153,6 +154,6 @@ mod tests {
             assert_eq!(results(expression).unwrap_err(), expected, "{expression}");
         }
         let why = results(".monitors.name").unwrap_err();
-        assert!(why.starts_with("`--jq .monitors.name`: cannot index "), "{why}");
+        assert_eq!(why, "`--jq .monitors.name` failed: cannot index …");
     }
 }

@@ -7,8 +7,8 @@ use serde_json::Value as Json;
 use crate::jq::JqExpression;
 use crate::output;
 
-/// Longest JSON in an error, in bytes.
-const QUOTED_BYTES: usize = 4_096;
+/// Fields of secrets that the service shows once.
+const SHOWN_ONCE: [&str; 3] = ["key", "token", "secret"];
 
 /// Whether to print JSON.
 #[derive(Debug, Args)]
@@ -37,8 +37,8 @@ impl JsonArgs {
     ///
     /// # Errors
     ///
-    /// Fails if the expression does. Then a short JSON is in the error: the command is done, and its result,
-    /// such as a new key, may be available only once.
+    /// Fails if the expression does. The command is done then, so a result with a secret that is shown once is
+    /// printed as it is. No error quotes a result, because logs keep errors.
     pub(crate) fn print_unchanged(
         &self,
         json: &Json,
@@ -49,13 +49,13 @@ impl JsonArgs {
             let _ = print(&json.to_string());
             return Ok(());
         };
-        expression.evaluate(json, print).map_err(|why| {
-            let text = json.to_string();
-            if text.len() > QUOTED_BYTES {
-                anyhow!("{why}; the command itself succeeded; `--json` shows what it prints")
-            } else {
-                anyhow!("{why}; the command itself succeeded, with the result {text}")
-            }
-        })
+        let Err(why) = expression.evaluate(json, &mut print) else { return Ok(()) };
+        if SHOWN_ONCE.iter().any(|name| json[name].is_string()) {
+            let _ = print(&json.to_string());
+            return Err(anyhow!(
+                "{why}; the command itself succeeded, so its whole result is printed"
+            ));
+        }
+        Err(anyhow!("{why}; the command itself succeeded, and `--json` shows what it prints"))
     }
 }

@@ -17,8 +17,17 @@ pub(crate) struct NamedId {
     pub(crate) name: String,
 }
 
+/// Rejects an empty name, such as that of an unset variable: several kinds of objects may have none.
+pub(crate) fn require_name(noun: &str, given: &str) -> Result<()> {
+    if given.trim().is_empty() {
+        bail!("give the name or the ID of the {noun}; this one is empty");
+    }
+    Ok(())
+}
+
 /// Returns the position of the object with this name. Rejects a name that several have.
 pub(crate) fn position(noun: &str, name: &str, known: &[NamedId]) -> Result<usize> {
+    require_name(noun, name)?;
     let found: Vec<usize> = (0..known.len()).filter(|at| known[*at].name == name).collect();
     let shown = one_line(name);
     match *found {

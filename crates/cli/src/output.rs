@@ -13,7 +13,8 @@ const GAP: usize = 2;
 
 /// Prints a text for people. A closed pipe, such as with `head`, is not an error.
 pub(crate) fn print_text(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{}", text.trim_end_matches('\n'));
+    let text = text.trim_end_matches('\n').replace(|it| it != '\n' && is_unsafe(it), " ");
+    report_loss(writeln!(std::io::stdout(), "{text}"));
 }
 
 /// Returns JSON with the names and the times of the contract.
@@ -25,7 +26,7 @@ pub(crate) fn contract_json(mut value: Value) -> Value {
 
 /// Prints a line. Returns false if nobody reads it, such as after the end of `head`.
 pub(crate) fn try_print(text: &str) -> bool {
-    writeln!(std::io::stdout(), "{text}").is_ok()
+    report_loss(writeln!(std::io::stdout(), "{text}"))
 }
 
 /// Prints to stderr.
@@ -59,9 +60,30 @@ pub(crate) fn table_of(rows: &[impl AsRef<[String]>]) -> String {
     text
 }
 
-/// Replaces control characters in a text written by users by spaces.
+/// Replaces control characters in a text written by users by spaces, with those that turn the direction of
+/// the text around them.
 pub(crate) fn one_line(text: &str) -> String {
-    text.replace(char::is_control, " ")
+    text.replace(is_unsafe, " ")
+}
+
+fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Ends the program if an output is lost, such as on a full disk. A closed pipe, such as with `head`, is not
+/// an error.
+fn report_loss(written: std::io::Result<()>) -> bool {
+    match written {
+        Ok(()) => true,
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => false,
+        Err(error) => {
+            print_stderr(&format!(
+                "error: the output was not written: {error}; the command itself succeeded"
+            ));
+            std::process::exit(1)
+        }
+    }
 }
 
 /// Formats an instant to the minute.
@@ -146,5 +168,6 @@ mod tests {
     fn control_characters_in_cells_become_spaces() {
         let rows = [["a\nb", "\u{1b}[31mred\t"].map(str::to_owned)];
         assert_eq!(table(&rows), "a b   [31mred\n");
+        assert_eq!(one_line("a\u{202E}b\u{2069}c"), "a b c");
     }
 }

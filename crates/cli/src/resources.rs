@@ -120,6 +120,7 @@ pub(crate) async fn id_within(
     if (kind.is_id)(given) {
         return Ok(given.to_owned());
     }
+    named::require_name(kind.noun, given)?;
     Ok(kind.id_of(&find_by_name(session, kind, given, filter).await?).to_owned())
 }
 

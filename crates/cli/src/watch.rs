@@ -87,7 +87,9 @@ async fn watch(
         }
         let action = tokio::select! {
             key = guard.input() => match key {
-                Some(key) => view.on_key(key),
+                Some(Some(key)) => view.on_key(key),
+                // The size changed, so the next frame differs.
+                Some(None) => None,
                 // The terminal is gone.
                 None => return Ok(()),
             },

@@ -153,6 +153,7 @@ impl PageContent {
             id: it["id"].as_str().unwrap_or_default().to_owned(),
             name: it["name"].as_str().unwrap_or_default().to_owned(),
         };
+        named::require_name("component or group", given)?;
         let known: Vec<NamedId> = self.components.iter().chain(&self.groups).map(named).collect();
         if known.iter().any(|it| it.id == given) {
             return Ok(given.to_owned());

@@ -1,6 +1,7 @@
 //! The steps of `aloft init`. Each finds what exists before it creates something.
 
 use anyhow::{Context as _, Result, bail};
+use contract::rpc::Code;
 use serde_json::{Map, Value as Json, json};
 use url::Url;
 
@@ -121,18 +122,35 @@ pub(super) async fn channel(
     Ok(ReadyObject::new(Origin::Created, answer[CHANNELS.field].take()))
 }
 
-/// Adds the monitor to the channel unless it has it.
-async fn linked(session: &Session<'_>, channel: Json, monitor: &str) -> Result<ReadyObject> {
-    let mut monitors = channel["monitorIds"].as_array().cloned().unwrap_or_default();
-    if monitors.contains(&json!(monitor)) {
-        return Ok(ReadyObject::new(Origin::Existing, channel));
+/// Tries to link a monitor while others change the channel.
+const LINK_TRIES: usize = 5;
+
+/// Adds the monitor to the channel unless it has it. Somebody may link another one at the same time.
+async fn linked(session: &Session<'_>, mut channel: Json, monitor: &str) -> Result<ReadyObject> {
+    let mut tries = 0;
+    loop {
+        let mut monitors = channel["monitorIds"].as_array().cloned().unwrap_or_default();
+        if monitors.contains(&json!(monitor)) {
+            return Ok(ReadyObject::new(Origin::Existing, channel));
+        }
+        monitors.push(json!(monitor));
+        let change = json!({ "id": channel["id"], "monitorIds": monitors });
+        let request = json!({
+            CHANNELS.field: change, "updateMask": "monitorIds", "revision": channel["revision"],
+        });
+        tries += 1;
+        match session.try_call(&CHANNELS.method("Update"), &request).await {
+            Ok(mut answer) => {
+                return Ok(ReadyObject::new(Origin::Changed, answer[CHANNELS.field].take()));
+            }
+            Err(error) if error.code == Code::Aborted && tries < LINK_TRIES => {
+                let id = channel["id"].as_str().unwrap_or_default();
+                let mut answer = resources::read(session, &CHANNELS, id, &Map::new()).await?;
+                channel = answer[CHANNELS.field].take();
+            }
+            Err(error) => return Err(session.failure("linking the channel", &error)),
+        }
     }
-    monitors.push(json!(monitor));
-    let change = json!({ "id": channel["id"], "monitorIds": monitors });
-    let request = json!({ CHANNELS.field: change, "updateMask": "monitorIds" });
-    let mut answer =
-        session.call("linking the channel", &CHANNELS.method("Update"), &request).await?;
-    Ok(ReadyObject::new(Origin::Changed, answer[CHANNELS.field].take()))
 }
 
 /// Sends a test message.

@@ -167,7 +167,7 @@ fn draw_foot(buffer: &mut Buffer, area: Rect, view: &View, palette: Palette) {
         (Mode::Filter, _) => {
             (format!("filter: {}_   {shown} of {all}  ⏎ done  esc clear", view.filter), bold)
         }
-        (Mode::List | Mode::Details { .. }, Notice::Error(why)) => {
+        (Mode::List | Mode::Details { .. }, Notice::Error(why) | Notice::Lost(why)) => {
             (why.clone(), palette.of(Color::Red))
         }
         (Mode::List | Mode::Details { .. }, Notice::Info(words)) => (words.clone(), Style::new()),

@@ -46,11 +46,27 @@ pub(super) struct Wanted {
 /// A response of the service, or its failure.
 #[derive(Debug)]
 pub(super) enum News {
-    Fleet { monitors: Vec<WatchedMonitor>, incidents: Vec<WatchedIncident>, read_at: Timestamp },
-    Cause { monitor: String, cause: Cause },
-    Recent { monitor: String, checks: Vec<RecentCheck> },
+    Fleet {
+        monitors: Vec<WatchedMonitor>,
+        incidents: Vec<WatchedIncident>,
+        read_at: Timestamp,
+    },
+    Cause {
+        monitor: String,
+        cause: Cause,
+    },
+    Recent {
+        monitor: String,
+        checks: Vec<RecentCheck>,
+    },
     Acknowledged(WatchedIncident),
-    Checked { monitor: String, words: String },
+    Checked {
+        monitor: String,
+        words: String,
+    },
+    /// A list was not read. The next one replaces this.
+    Lost(String),
+    /// An action of the user failed.
     Failed(String),
 }
 
@@ -90,7 +106,7 @@ impl Source {
                     let _ = news.send(News::Recent { monitor, checks }).await;
                 }
                 Err(error) => {
-                    let _ = news.send(failed("reading a monitor", &error)).await;
+                    let _ = news.send(News::Lost(explain("reading a monitor", &error))).await;
                 }
             }
         });
@@ -106,7 +122,7 @@ impl Source {
                     let incident = answer.incident.into_option().unwrap_or_default();
                     News::Acknowledged(WatchedIncident::new(&incident))
                 }
-                Err(error) => failed("acknowledging", &error),
+                Err(error) => News::Failed(explain("acknowledging", &error)),
             };
             let _ = news.send(told).await;
         });
@@ -125,7 +141,7 @@ impl Source {
                     let results: Vec<String> = answer.results.iter().map(result).collect();
                     News::Checked { monitor, words: format!("`{name}`: {}", results.join(", ")) }
                 }
-                Err(error) => failed(&format!("checking `{name}`"), &error),
+                Err(error) => News::Failed(explain(&format!("checking `{name}`"), &error)),
             };
             let _ = news.send(told).await;
         });
@@ -139,7 +155,7 @@ async fn list_forever(client: Client, news: mpsc::Sender<News>) {
         let began = Instant::now();
         let told = match Box::pin(read_fleet(&client)).await {
             Ok((monitors, incidents)) => News::Fleet { monitors, incidents, read_at: ctx.now() },
-            Err(error) => failed("listing monitors", &error),
+            Err(error) => News::Lost(explain("listing monitors", &error)),
         };
         if news.send(told).await.is_err() {
             return;
@@ -202,6 +218,6 @@ async fn send<Q: MethodRequest>(client: &Client, request: Q) -> Result<Q::Respon
     client.send(request).await
 }
 
-fn failed(doing: &str, error: &Error) -> News {
-    News::Failed(one_line(&format!("{doing}: {:#}", service_error(error))))
+fn explain(doing: &str, error: &Error) -> String {
+    one_line(&format!("{doing}: {:#}", service_error(error)))
 }

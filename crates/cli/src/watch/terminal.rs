@@ -32,13 +32,9 @@ impl ScreenGuard {
         Ok(())
     }
 
-    /// Waits for a key, or for a resize, which is a key that does nothing. Returns `None` if the terminal is
-    /// gone.
-    pub(super) async fn input(&mut self) -> Option<KeyEvent> {
-        match self.keys.recv().await? {
-            Some(key) => Some(key),
-            None => Some(KeyEvent::from(ratatui::crossterm::event::KeyCode::Null)),
-        }
+    /// Waits for a key, or for a resize, which is none. Returns `None` if the terminal is gone.
+    pub(super) async fn input(&mut self) -> Option<Option<KeyEvent>> {
+        self.keys.recv().await
     }
 }
 

@@ -244,6 +244,24 @@ fn keys_check_and_quit() {
     assert_eq!(fixture.press(KeyCode::Char('q')), Some(Action::Quit));
 }
 
+// The next list hid that an incident was not acknowledged.
+#[test]
+fn failed_action_outlasts_a_new_list() {
+    let mut fixture = WatchFixture::with_fleet();
+    let monitors = || vec![monitor("mon_1", "API", WatchedStatus::Down)];
+    let list = |monitors| News::Fleet {
+        monitors,
+        incidents: Vec::new(),
+        read_at: Timestamp::from_millis(0),
+    };
+    fixture.view.on_news(News::Failed("acknowledging: permission denied".to_owned()));
+    fixture.view.on_news(list(monitors()));
+    assert!(fixture.screen().contains("permission denied"));
+    fixture.view.on_news(News::Lost("listing monitors: no response".to_owned()));
+    fixture.view.on_news(list(monitors()));
+    assert!(!fixture.screen().contains("no response"));
+}
+
 #[test]
 fn selection_survives_a_new_list() {
     let mut fixture = WatchFixture::with_fleet();

@@ -60,6 +60,9 @@ pub(super) enum Notice {
     #[default]
     None,
     Info(String),
+    /// A list was not read.
+    Lost(String),
+    /// An action failed.
     Error(String),
 }
 
@@ -115,7 +118,7 @@ impl View {
             News::Fleet { monitors, incidents, read_at } => {
                 self.set_fleet(monitors, incidents);
                 self.updated_at = Some(read_at);
-                if let Notice::Error(_) = self.notice {
+                if let Notice::Lost(_) = self.notice {
                     self.notice = Notice::None;
                 }
             }
@@ -136,6 +139,7 @@ impl View {
                 self.requested.remove(&monitor);
                 self.notice = Notice::Info(words);
             }
+            News::Lost(why) => self.notice = Notice::Lost(why),
             News::Failed(why) => self.notice = Notice::Error(why),
         }
     }
@@ -183,13 +187,25 @@ impl View {
     }
 
     fn is_detailed(&self, id: &str) -> bool {
-        matches!(&self.mode, Mode::Details { monitor } if monitor == id)
+        self.detailed() == Some(id)
+    }
+
+    /// Returns the monitor whose details are shown, if only below a question.
+    fn detailed(&self) -> Option<&str> {
+        let mode = match &self.mode {
+            Mode::Confirm { after, .. } => after,
+            mode @ (Mode::List | Mode::Filter | Mode::Details { .. }) => mode,
+        };
+        match mode {
+            Mode::Details { monitor } => Some(monitor),
+            Mode::List | Mode::Filter | Mode::Confirm { .. } => None,
+        }
     }
 
     /// Returns the selected monitor, or the one of the details.
     pub(super) fn current(&self) -> Option<&WatchedMonitor> {
-        if let Mode::Details { monitor } = &self.mode {
-            return self.monitors.iter().find(|it| it.id == *monitor);
+        if let Some(monitor) = self.detailed() {
+            return self.monitors.iter().find(|it| it.id == monitor);
         }
         self.shown.get(self.selected).map(|index| &self.monitors[*index])
     }
@@ -318,8 +334,8 @@ impl View {
         self.recent.retain(|id, _| known.contains(id.as_str()));
         self.requested.clear();
         self.apply_filter(selected.as_deref());
-        if let Mode::Details { monitor } = &self.mode
-            && !self.monitors.iter().any(|it| it.id == *monitor)
+        if let Some(monitor) = self.detailed()
+            && !self.monitors.iter().any(|it| it.id == monitor)
         {
             self.mode = Mode::List;
         }
@@ -333,7 +349,7 @@ impl View {
         let is_shown = |it: &WatchedMonitor| words.iter().all(|word| it.searched.contains(word));
         let all = self.monitors.iter().enumerate();
         self.shown = all.filter(|(_, it)| is_shown(it)).map(|(index, _)| index).collect();
-        let was_first = self.selected == 0 && !matches!(self.mode, Mode::Details { .. });
+        let was_first = self.selected == 0 && self.detailed().is_none();
         let found = selected.filter(|_| !was_first);
         let found =
             found.and_then(|id| self.shown.iter().position(|it| self.monitors[*it].id == id));

@@ -1,6 +1,6 @@
 //! `--json`, `--jq` and `--quiet`: the formats of results for programs.
 
-use crate::process::Home;
+use crate::process::{Home, Ran};
 use crate::user::User;
 
 fn monitor(user: &User, name: &str) -> String {
@@ -51,8 +51,39 @@ fn impossible_expressions_name_the_place() {
 fn failed_expression_keeps_a_new_key() {
     let user = User::logged_in();
     let create = ["keys", "create", "--workspace", "acme", "--name", "ci", "--scope", "read"];
-    let why = user.refused(&[&create[..], &["--jq", ".key.x"]].concat());
-    assert!(why.contains("the command itself succeeded, with the result {\"id\":\"key_"), "{why}");
+    let Ran { out: printed, err: why, .. } = user.run(&[&create[..], &["--jq", ".key.x"]].concat());
+    assert!(printed.starts_with("{\"id\":\"key_"), "{printed}");
+    assert!(why.contains("the command itself succeeded, so its whole result is printed"), "{why}");
+    assert!(!why.contains("key_"), "{why}");
+}
+
+// An error quoted the whole result, so that the log of a script had the address of a webhook.
+#[test]
+fn failed_expression_quotes_no_secret() {
+    let user = User::logged_in();
+    let url = "https://example.com/hook/s3cr3t";
+    user.done(&["channels", "create", "--name", "hook", "--webhook", url]);
+    let get = ["channels", "get", "hook", "--jq", ".notification.webhook.endpoint.x"];
+    let Ran { out, err: why, .. } = user.run(&get);
+    assert_eq!(out, "");
+    assert!(why.contains("`--json` shows what it prints") && !why.contains("s3cr3t"), "{why}");
+}
+
+// An unset variable in a script deleted the only channel without a name.
+#[test]
+fn empty_name_selects_nothing() {
+    let user = User::logged_in();
+    user.done(&["channels", "create", "--webhook", "https://example.com/hook"]);
+    for args in [
+        &["channels", "delete", "", "--yes"][..],
+        &["channels", "test", " "],
+        &["monitors", "get", ""],
+        &["pages", "delete", "", "--yes"],
+    ] {
+        let why = user.refused(args);
+        assert!(why.contains("this one is empty"), "{args:?}: {why}");
+    }
+    assert!(user.done(&["channels", "list", "--quiet"]).starts_with("ntf_"));
 }
 
 #[test]
@@ -74,4 +105,16 @@ fn output_without_a_terminal_has_no_colours() {
     for args in [&["monitors", "list"][..], &["--help"], &["monitors", "--help"]] {
         assert!(!user.done(args).contains('\u{1b}'), "{args:?}");
     }
+}
+
+// The only copy of a new key was lost without an error.
+#[test]
+fn full_disk_is_reported() {
+    let user = User::logged_in();
+    monitor(&user, "one");
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = user.command(&["monitors", "list", "--json"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(why.contains("the output was not written: No space left on device"), "{why}");
 }

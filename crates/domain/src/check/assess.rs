@@ -59,9 +59,7 @@ pub fn assess(plan: &CheckPlan, attempt: &Attempt) -> Assessment {
         };
     }
     let found = match (&plan.check, &attempt.observation) {
-        (PlannedCheck::Http(plan), Observation::Http(seen)) => {
-            http::assess(plan, seen, attempt.started_at)
-        }
+        (PlannedCheck::Http(plan), Observation::Http(seen)) => http::assess(plan, seen),
         (PlannedCheck::Tcp(plan), Observation::Tcp(seen)) => tcp::assess(plan, seen),
         (PlannedCheck::Dns(plan), Observation::Dns(seen)) => dns::assess(plan, seen),
         (PlannedCheck::Http(_) | PlannedCheck::Tcp(_) | PlannedCheck::Dns(_), _) => Findings {
@@ -69,21 +67,31 @@ pub fn assess(plan: &CheckPlan, attempt: &Attempt) -> Assessment {
             ..Findings::default()
         },
     };
-    let latency = Duration::from_micros(u64::from(attempt.latency_us));
-    let slow = plan.degraded_above.filter(|limit| latency > *limit);
-    let mut warnings = found.warnings;
-    if let Some(limit) = slow {
-        // Rounded up, so that the text never shows a value within the limit.
-        let took = attempt.latency_us.div_ceil(1_000);
-        warnings.insert(0, format!("took {took} ms, more than {} ms", limit.as_millis()));
-    }
-    let (outcome, reasons) = match (found.reasons.is_empty(), warnings.is_empty()) {
-        (false, _) => (Outcome::Failure, found.reasons),
-        (true, false) => (Outcome::Degraded, warnings),
-        (true, true) => (Outcome::Success, Vec::new()),
+    let mut reasons = found.reasons;
+    let outcome = if reasons.is_empty() {
+        warn(plan, attempt, &mut reasons);
+        if reasons.is_empty() { Outcome::Success } else { Outcome::Degraded }
+    } else {
+        Outcome::Failure
     };
     let lacks_memory = found.lacks_memory;
     Assessment { outcome, reasons, assertions: found.assertions, lacks_memory }
+}
+
+/// Adds the reasons for which a success is degraded.
+fn warn(plan: &CheckPlan, attempt: &Attempt, reasons: &mut Vec<String>) {
+    let latency = Duration::from_micros(u64::from(attempt.latency_us));
+    if let Some(limit) = plan.degraded_above.filter(|limit| latency > *limit) {
+        // Rounded up, so that the text never shows a value within the limit.
+        let took = attempt.latency_us.div_ceil(1_000);
+        reasons.push(format!("took {took} ms, more than {} ms", limit.as_millis()));
+    }
+    if let PlannedCheck::Http(plan) = &plan.check
+        && let Some(warning) = plan.certificate_warning
+        && let Observation::Http(seen) = &attempt.observation
+    {
+        reasons.extend(http::expiring_certificate(seen, attempt.started_at, warning));
+    }
 }
 
 #[cfg(test)]

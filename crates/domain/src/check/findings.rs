@@ -6,8 +6,6 @@
 pub(crate) struct Findings {
     /// Human-readable reasons for a failure; empty if all assertions passed.
     pub(crate) reasons: Vec<String>,
-    /// Human-readable reasons for which a success is degraded.
-    pub(crate) warnings: Vec<String>,
     /// Results of the plan's assertions, in order.
     pub(crate) assertions: Vec<AssertionResult>,
     /// Whether all reasons are that the probe had not enough memory to decide.

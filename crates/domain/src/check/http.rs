@@ -14,7 +14,7 @@ use bytes::Bytes;
 use rules::IpVersion;
 use rules::monitor::{HeaderAssertion, StatusCodeAssertion, TextAssertion};
 
-pub(super) use assess::assess;
+pub(super) use assess::{assess, expiring_certificate};
 pub(super) use charset::decode;
 pub use redirect::{Redirect, redirect};
 pub use request::Request;

@@ -1,6 +1,6 @@
 //! HTTPS: certificates, and the protocol inside.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use domain::check::{Certificate, FailureKind, Outcome};
 use rules::{Method, Timestamp};
@@ -188,11 +188,11 @@ fn invalid_roots_are_rejected() {
 #[tokio::test]
 async fn certificate_that_expires_soon_is_degraded() {
     let authority = Authority::new("Test CA");
-    let soon = Validity::Days(9);
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let now = Timestamp::from_millis(0) + since_epoch;
-    let target =
-        HttpTarget::start_tls(authority.issue(&["127.0.0.1"], soon), Protocol::Http1).await;
+    let identity = authority.issue(&["127.0.0.1"], Validity::Valid);
+    // The end of its validity, 2090-01-01.
+    let end = Timestamp::from_millis(3_786_912_000_000);
+    let now = end - Duration::from_hours(24 * 9 - 1);
+    let target = HttpTarget::start_tls(identity, Protocol::Http1).await;
     target.on("/", ScriptedResponse::ok(""));
     let check = |days| {
         get(target.url("/"))

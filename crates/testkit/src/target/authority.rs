@@ -1,7 +1,5 @@
 //! A certificate authority for tests, with valid, invalid and self-signed certificates.
 
-use std::time::{Duration, SystemTime};
-
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use rcgen::{
@@ -33,8 +31,6 @@ pub enum Validity {
     Expired,
     /// From 2090.
     NotYet,
-    /// From 2020 until these days from now.
-    Days(u16),
 }
 
 impl Authority {
@@ -136,10 +132,6 @@ fn params(names: &[&str], name: &str, validity: Validity) -> CertificateParams {
         Validity::Valid => (date_time_ymd(2020, 1, 1), date_time_ymd(2090, 1, 1)),
         Validity::Expired => (date_time_ymd(2020, 1, 1), date_time_ymd(2022, 1, 1)),
         Validity::NotYet => (date_time_ymd(2090, 1, 1), date_time_ymd(2091, 1, 1)),
-        Validity::Days(days) => {
-            let end = SystemTime::now() + Duration::from_hours(24 * u64::from(days));
-            (date_time_ymd(2020, 1, 1), end.into())
-        }
     };
     params
 }

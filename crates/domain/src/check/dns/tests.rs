@@ -175,7 +175,6 @@ fn assertion_results_include_actual_values() {
         reasons: [
             "a record of type TXT contains `spf`: `v=spf1 -all`",
         ],
-        warnings: [],
         assertions: [
             AssertionResult {
                 assertion: "MX eq `10 mail.example.com`",

@@ -11,17 +11,13 @@ use super::{HttpPlan, decode};
 use crate::check::findings::Findings;
 use crate::check::redact::{self, excerpt};
 use crate::check::text::{self, Comparison, Text};
-use crate::check::{AssertionResult, Hop, HttpObservation, SearchResult};
+use crate::check::{AssertionResult, HttpObservation, SearchResult};
 
 /// Reason for an undecided body assertion if the memory budget was used up.
 const OUT_OF_MEMORY: &str = "not enough memory to read the body; raise `check_body_memory_mib`";
 
-/// Assesses a completed exchange that began at `now`. A success without assertions allocates nothing.
-pub(in crate::check) fn assess(
-    plan: &HttpPlan,
-    seen: &HttpObservation,
-    now: Timestamp,
-) -> Findings {
+/// Assesses a completed exchange. A success without assertions allocates nothing.
+pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpObservation) -> Findings {
     let mut found = Findings::default();
     let Some((answer, status)) =
         seen.hops.last().and_then(|answer| answer.status.map(|status| (answer, status)))
@@ -63,29 +59,29 @@ pub(in crate::check) fn assess(
         found.header(assertion, &answer.headers);
     }
     found.lacks_memory &= found.reasons.len() == before_headers;
-    if let Some(warning) = plan.certificate_warning {
-        found.certificates(&seen.hops, now, warning);
-    }
     found
 }
 
-impl Findings {
-    /// Warns of the first certificate of the hops that expires within this time.
-    fn certificates(&mut self, hops: &[Hop], now: Timestamp, warning: Duration) {
-        let ends = hops.iter().filter_map(|hop| Some((hop.certificate.as_ref()?.not_after, hop)));
-        let Some((end, hop)) = ends.min_by_key(|(end, _)| *end) else { return };
-        let left = end.since(now);
-        if left >= warning {
-            return;
-        }
-        let host = excerpt(hop.url.host_str().unwrap_or_default());
-        let (days, hours) = (left.as_secs() / 86_400, left.as_secs() / 3_600);
-        let left = if days > 0 { counted(days, "day") } else { counted(hours, "hour") };
-        let limit = counted(warning.as_secs() / 86_400, "day");
-        self.warnings
-            .push(format!("the certificate of `{host}` expires in {left}, sooner than {limit}"));
+/// Returns the warning of the first certificate of the hops that expires within this time.
+pub(in crate::check) fn expiring_certificate(
+    seen: &HttpObservation,
+    now: Timestamp,
+    warning: Duration,
+) -> Option<String> {
+    let ends = seen.hops.iter().filter_map(|hop| Some((hop.certificate.as_ref()?.not_after, hop)));
+    let (end, hop) = ends.min_by_key(|(end, _)| *end)?;
+    let left = end.since(now);
+    if left >= warning {
+        return None;
     }
+    let host = excerpt(hop.url.host_str().unwrap_or_default());
+    let (days, hours) = (left.as_secs() / 86_400, left.as_secs() / 3_600);
+    let left = if days > 0 { counted(days, "day") } else { counted(hours, "hour") };
+    let limit = counted(warning.as_secs() / 86_400, "day");
+    Some(format!("the certificate of `{host}` expires in {left}, sooner than {limit}"))
+}
 
+impl Findings {
     fn status(&mut self, assertion: &StatusCodeAssertion, status: u16) {
         let StatusCodeAssertion { target, comparator } = assertion;
         let (holds, expected) = match comparator {

@@ -77,7 +77,6 @@ fn each_assertion_is_required_and_reported() {
             "body does not contain `fine`",
             "body does not contain `…`",
         ],
-        warnings: [],
         assertions: [
             AssertionResult {
                 assertion: "status lt 500",
