@@ -13,7 +13,7 @@ use contract::monitor::wire::{Kind, Monitor as WireMonitor};
 use domain::cadence::MissedReason;
 use domain::check::{CheckPlan, CheckResult, Evidence, Job, Outcome, Phases, ProbeName, ResultKey};
 use rules::monitor::Monitor;
-use rules::{MonitorId, MonitorStatus, Region, Timestamp, Violations, WorkspaceId};
+use rules::{IpVersion, MonitorId, MonitorStatus, Region, Timestamp, Violations, WorkspaceId};
 
 use crate::ticket::{Ticket, trigger};
 use crate::{RESULT_AGE_MAX, RESULT_BYTES_MAX, wire};
@@ -93,7 +93,25 @@ pub fn encode_monitor(monitor: &Monitor) -> Bytes {
         default_regions: &[],
         secrets: SecretVisibility::Visible,
     };
-    stored.arguments().encode_to_vec().into()
+    let mut arguments = stored.arguments();
+    omit_defaults(&mut arguments);
+    arguments.encode_to_vec().into()
+}
+
+/// Removes later arguments that have their defaults, because earlier probes reject arguments that they do
+/// not know. Without the arguments, they do the same.
+fn omit_defaults(monitor: &mut WireMonitor) {
+    let any = Some(IpVersion::Any.as_str());
+    match &mut monitor.kind {
+        Some(Kind::Http(http)) => {
+            http.ip_version = http.ip_version.take().filter(|it| Some(it.as_str()) != any);
+            http.certificate_warn_days = http.certificate_warn_days.filter(|days| *days != 0);
+        }
+        Some(Kind::Tcp(tcp)) => {
+            tcp.ip_version = tcp.ip_version.take().filter(|it| Some(it.as_str()) != any);
+        }
+        Some(Kind::Dns(_)) | None => {}
+    }
 }
 
 /// Encodes a job of a workspace with this weight. `monitor` is the result of [`encode_monitor`].

@@ -2,7 +2,7 @@
 
 use contract::monitor::wire::{DnsMonitor, HttpMonitor, TcpMonitor};
 use domain::check::Trigger;
-use rules::monitor::MonitorDraft;
+use rules::monitor::{Check, MonitorDraft};
 use rules::tables;
 use serde_json::json;
 
@@ -94,4 +94,30 @@ fn job_has_no_outputs() {
             assert!(arguments.contains(&name.to_lowercase()), "{name} of {kind}");
         }
     }
+}
+
+// An upgraded server sent the defaults of new arguments, and every earlier probe rejected every job.
+#[test]
+fn job_omits_defaults_of_later_arguments() {
+    let arguments = |monitor: &Monitor| {
+        let message = WireMonitor::decode_from_slice(&encode_monitor(monitor)).unwrap();
+        match message.kind {
+            Some(Kind::Http(http)) => (http.ip_version, http.certificate_warn_days),
+            Some(Kind::Tcp(tcp)) => (tcp.ip_version, None),
+            Some(Kind::Dns(_)) | None => (None, None),
+        }
+    };
+    for monitor in &monitors() {
+        assert_eq!(arguments(monitor), (None, None));
+    }
+    let [mut http, mut tcp, _] = monitors();
+    if let Check::Http(check) = &mut http.settings.check {
+        check.ip_version = IpVersion::V6;
+        check.certificate_warn_days = 14;
+    }
+    if let Check::Tcp(check) = &mut tcp.settings.check {
+        check.ip_version = IpVersion::V4;
+    }
+    assert_eq!(arguments(&http), (Some("ipv6".to_owned()), Some(14)));
+    assert_eq!(arguments(&tcp), (Some("ipv4".to_owned()), None));
 }
