@@ -1,6 +1,9 @@
 //! The server of the protocol: what it offers, lists and calls. It keeps no state between requests, so any
 //! replica may answer any request.
 
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt as _;
 use http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
@@ -54,7 +57,12 @@ impl ServerHandler for Handler {
         let backend = backend(&context)?;
         let entry = catalog::find(&request.name).ok_or_else(|| unknown_tool(&request.name))?;
         let arguments = request.arguments.unwrap_or_default();
-        let called = Box::pin(call(entry, arguments, &backend)).await;
+        // The library waits for an answer even if this panics, and lets a call go on whose client is gone.
+        let called = AssertUnwindSafe(Box::pin(call(entry, arguments, &backend))).catch_unwind();
+        let Some(called) = context.ct.run_until_cancelled(called).await else {
+            return Err(ErrorData::internal_error("the request was cancelled", None));
+        };
+        let called = called.unwrap_or(Err(Failure::Undecodable));
         Ok(called.unwrap_or_else(Failure::into_result).into())
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any_service;
 use http::header::CONTENT_TYPE;
@@ -15,14 +15,21 @@ use http::{HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use rules::limits::MESSAGE_BYTES_MAX;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use crate::handler::Handler;
 use crate::origin::Origins;
 
 /// Path of the endpoint.
 pub const PATH: &str = "/mcp";
+
+/// Maximum size of a message in bytes: more than the largest monitor.
+const BYTES_MAX: usize = 1 << 20;
+/// Requests that are answered at once. A parsed message takes many times its bytes.
+const AT_ONCE: usize = 32;
+/// Maximum length of a text that identifies a request, in characters.
+const ID_CHARS_MAX: usize = 128;
 
 /// Codes of JSON-RPC (<https://www.jsonrpc.org/specification>).
 const PARSE_ERROR: i32 = -32_700;
@@ -36,12 +43,12 @@ pub fn routes(public_url: Option<&str>) -> Router {
         .with_json_response(true)
         // `origin` has the reason.
         .disable_allowed_hosts()
-        .with_max_request_body_bytes(MESSAGE_BYTES_MAX);
+        .with_max_request_body_bytes(BYTES_MAX);
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(|| Ok(Handler), sessions, config);
     Router::new()
         .route(PATH, any_service(service))
-        .layer(from_fn(check_message))
+        .layer(from_fn_with_state(Arc::new(Semaphore::new(AT_ONCE)), check_message))
         .layer(from_fn_with_state(Origins::new(public_url), check_origin))
 }
 
@@ -57,17 +64,20 @@ async fn check_origin(State(origins): State<Origins>, request: Request, next: Ne
 
 /// Refuses malformed bodies, and names the mistake. The library would answer them in plain text, outside
 /// of the protocol.
-async fn check_message(request: Request, next: Next) -> Response {
+async fn check_message(
+    State(permits): State<Arc<Semaphore>>,
+    request: Request,
+    next: Next,
+) -> Response {
     if request.method() != Method::POST {
         return next.run(request).await;
     }
     let (parts, body) = request.into_parts();
-    let message = match Limited::new(body, MESSAGE_BYTES_MAX).collect().await {
+    let message = match Limited::new(body, BYTES_MAX).collect().await {
         Ok(whole) => whole.to_bytes(),
         Err(error) if error.is::<LengthLimitError>() => {
-            let message = format!(
-                "the message is larger than {MESSAGE_BYTES_MAX} bytes; send less at a time"
-            );
+            let message =
+                format!("the message is larger than {BYTES_MAX} bytes; send less at a time");
             return refuse(StatusCode::PAYLOAD_TOO_LARGE, INVALID_REQUEST, &message);
         }
         // The edge replaces the status if the body was too slow, or if no memory was left for it.
@@ -75,6 +85,11 @@ async fn check_message(request: Request, next: Next) -> Response {
             let message = format!("the message is not complete: {error}");
             return refuse(StatusCode::BAD_REQUEST, INVALID_REQUEST, &message);
         }
+    };
+    // A slow body holds no permit.
+    let Ok(_permit) = permits.try_acquire() else {
+        let message = "too many requests are answered at once; try again in a moment";
+        return refuse(StatusCode::TOO_MANY_REQUESTS, INVALID_REQUEST, message);
     };
     match mistake(&message) {
         Some((code, mistake)) => refuse(StatusCode::BAD_REQUEST, code, &mistake),
@@ -100,6 +115,12 @@ fn mistake(body: &[u8]) -> Option<(i32, String)> {
             "`method` must be the name of a method, such as \"tools/list\""
         }
         Value::Object(fields) => match fields.get("id") {
+            Some(Value::String(id)) if id.chars().count() > ID_CHARS_MAX => {
+                "a text as `id` must have at most 128 characters"
+            }
+            Some(Value::String(id)) if id.contains(char::is_control) => {
+                "`id` must not contain control characters"
+            }
             None | Some(Value::String(_) | Value::Number(_)) => return None,
             Some(Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) => {
                 "`id` must be a text or a number"

@@ -29,7 +29,9 @@ fn parse(text: &str) -> Result<Targets, String> {
     if parts.is_empty() {
         return Err("it is empty".to_owned());
     }
-    parts.join(",").parse().map_err(|error: ParseError| error.to_string())
+    // The library of MCP logs texts of callers, and at `debug` whole requests.
+    let own = ["rmcp=off"];
+    [&parts[..], &own].concat().join(",").parse().map_err(|error: ParseError| error.to_string())
 }
 
 #[cfg(test)]
@@ -53,6 +55,7 @@ mod tests {
         ] {
             let found = (enabled(text, "aloft_store::writer"), enabled(text, "hyper"));
             assert_eq!(found, (store, other), "{text}");
+            assert_eq!(enabled(&format!("{text},rmcp=debug"), "rmcp::service"), 0, "{text}");
         }
     }
 
