@@ -38,8 +38,10 @@ struct MonitorFigures {
 /// Latest results of a monitor.
 #[derive(Debug, Default)]
 struct LatestResults {
+    /// Revision of the checks. Results of earlier settings are forgotten.
+    revision: u32,
     regions: BTreeMap<Region, RegionResult>,
-    /// Time at which the first certificate of the chain expires.
+    /// Time at which the first certificate of a hop expires.
     certificate_expiry: Option<Timestamp>,
 }
 
@@ -78,6 +80,13 @@ impl MonitorMetrics {
         let mut figures = self.figures();
         for result in results.iter().filter(|result| result.outcome != Outcome::Skipped) {
             let Some(latest) = figures.latest.get_mut(&result.identity.monitor) else { continue };
+            let revision = result.identity.revision;
+            if revision < latest.revision {
+                continue;
+            }
+            if revision > latest.revision {
+                *latest = LatestResults { revision, ..LatestResults::default() };
+            }
             let region = RegionResult { latency_us: result.latency_us, phases: result.phases };
             latest.regions.insert(result.identity.region, region);
             // Evidence of a success is kept every few minutes only, and then has the certificate.
@@ -90,11 +99,12 @@ impl MonitorMetrics {
     }
 }
 
-/// Returns the time at which the first certificate of the latest response expires.
+/// Returns the time at which the first certificate of the latest response expires, as `certificate_warn_days`
+/// sees it.
 fn certificate_expiry(result: &CheckResult) -> Option<Timestamp> {
     let attempt = result.evidence.as_ref()?.attempts.last()?;
     let certificates = attempt.hops.iter().filter_map(|hop| hop.certificate.as_ref());
-    certificates.map(|it| it.chain_not_after).next_back()
+    certificates.map(|it| it.not_after).min()
 }
 
 impl MonitorFigures {
