@@ -56,10 +56,14 @@ impl Resolver {
         host: &str,
         version: IpVersion,
     ) -> Result<Vec<IpAddr>, Failure> {
-        if let Some(known) = self.known_addresses(host) {
-            return of_version(known, version, host);
-        }
         let bare = host.strip_suffix('.').unwrap_or(host);
+        if let Some(known) = self.known_addresses(host) {
+            let known = of_version(known, version, host);
+            // A hosts file often has one version of a name only.
+            if known.is_ok() || is_localhost(bare) {
+                return known;
+            }
+        }
         let system = self.system.read();
         let servers: Arc<[SocketAddr]> = self.servers(bare).into();
         let mut outcome = Err(Failure::new(FailureKind::NameUnresolved, "name not found"));
