@@ -32,7 +32,8 @@ impl ScreenGuard {
         Ok(())
     }
 
-    /// Waits for a key, or for a change of the size, which is `Some(None)`. Returns `None` if the terminal is gone.
+    /// Waits for a key, or for a change of the size, which is `Some(None)`. Returns `None` if the terminal
+    /// is gone.
     pub(super) async fn input(&mut self) -> Option<Option<KeyEvent>> {
         self.keys.recv().await
     }

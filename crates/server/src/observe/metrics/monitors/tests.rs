@@ -105,8 +105,21 @@ fn page_shows_status_latencies_and_certificate() {
     # HELP aloft_monitor_certificate_expiry_timestamp_seconds Time at which the first certificate of a monitor expires
     # TYPE aloft_monitor_certificate_expiry_timestamp_seconds gauge
     # UNIT aloft_monitor_certificate_expiry_timestamp_seconds seconds
-    aloft_monitor_certificate_expiry_timestamp_seconds{workspace="acme",id="mon_0000000000001",name="Shop \"1\"\\\n",kind="http"} 7
+    aloft_monitor_certificate_expiry_timestamp_seconds{workspace="acme",id="mon_0000000000001",name="Shop \"1\"\\\n",kind="http"} 9
     "#);
+}
+
+// After a change from https to http, the alert about the certificate stayed.
+#[test]
+fn results_of_earlier_settings_are_forgotten() {
+    let metrics = Metrics::showing_monitors(1);
+    show_one(&metrics.monitors);
+    let mut next = result(1);
+    (next.identity.revision, next.evidence) = (2, None);
+    metrics.monitors.record(&[next, result(1)]);
+    let shown = series(&metrics);
+    assert!(shown.contains("aloft_monitor_latency_seconds{"), "{shown}");
+    assert!(!shown.contains("aloft_monitor_certificate_expiry_timestamp_seconds{"), "{shown}");
 }
 
 #[test]
