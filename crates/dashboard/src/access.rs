@@ -83,10 +83,6 @@ async fn answer_signed_out(parts: Parts, body: Body) -> Response {
     if parts.method == Method::GET {
         return redirect(&login_path(&parts));
     }
-    // Nobody else had a form of ours.
-    if !session::is_shown(&parts.headers) {
-        return ScreenError::SignedOut.into_response();
-    }
     match read_form(parts, body).await {
         Ok(request) => {
             let (parts, body) = request.into_parts();

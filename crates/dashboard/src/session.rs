@@ -127,11 +127,6 @@ pub(crate) fn hash(headers: &HeaderMap) -> Option<SessionHash> {
     Some(SessionHash::new(&secret))
 }
 
-/// Returns whether a request has the cookie of a session, which may have ended.
-pub(crate) fn is_shown(headers: &HeaderMap) -> bool {
-    read_cookie(headers, COOKIE_NAME).is_some()
-}
-
 /// Returns the value of a cookie in a request.
 pub(crate) fn read_cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());

@@ -42,7 +42,7 @@ fn impossible_expressions_name_the_place() {
     assert!(ran.err.contains("unknown filter `nmae` at character 6, before `nmae`"), "{}", ran.err);
     let user = User::logged_in();
     let why = user.refused(&["monitors", "list", "--jq", ".totalSize.x"]);
-    assert!(why.contains("`--jq .totalSize.x`: cannot index"), "{why}");
+    assert!(why.contains("`--jq .totalSize.x` failed: cannot index"), "{why}");
     let both = user.run(&["monitors", "list", "--jq", ".", "--quiet"]);
     assert_eq!(both.code, Some(2), "{}", both.err);
 }
@@ -83,7 +83,7 @@ fn empty_name_selects_nothing() {
         let why = user.refused(args);
         assert!(why.contains("this one is empty"), "{args:?}: {why}");
     }
-    assert!(user.done(&["channels", "list", "--quiet"]).starts_with("ntf_"));
+    assert!(user.done(&["channels", "list", "--quiet"]).starts_with("chn_"));
 }
 
 #[test]

@@ -217,6 +217,7 @@ const PICTURES: &[&str] = &[
     "monitor-new",
     "monitor-test",
     "recovery-codes",
+    "signed-out",
 ];
 
 /// Complaint of the browser about the status of a screen with errors.
@@ -332,6 +333,9 @@ async fn check_outside(browser: &Browser, (sample, reset): (&Sample, &str), view
         let status = checker.post("/forgot", (name, path), fields).await;
         checker.expect(name, (status, expected));
     }
+    let fields = [("title", "Status of Acme"), ("slug", LONG)];
+    let status = checker.post("/forgot", ("signed-out", "/w/acme/pages/new"), &fields).await;
+    checker.expect("signed-out", (status, 401));
     checker.end().await;
     let new = TestServer::start().await;
     let link = new.running().setup_link().await.unwrap().unwrap();

@@ -166,10 +166,10 @@ async fn long_message_is_accepted_up_to_its_limit() {
         let params = json!({ "name": "get_monitor", "arguments": { "id": "x".repeat(bytes) } });
         json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string()
     };
-    let reply = send(&server, &caller, of_bytes(1 << 20), &[]).await;
+    let reply = send(&server, &caller, of_bytes(1 << 19), &[]).await;
     assert_eq!(reply.json()["result"]["isError"], json!(true), "{}", reply.status);
     assert!(reply.body.len() < 4096, "the ID is shortened");
-    let reply = send(&server, &caller, of_bytes(4 << 20), &[]).await;
+    let reply = send(&server, &caller, of_bytes(1 << 20), &[]).await;
     assert_eq!(reply.status, 413, "{reply}");
 }
 
