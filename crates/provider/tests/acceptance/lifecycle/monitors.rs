@@ -14,7 +14,7 @@ const TIMEOUT: Argument = argument("timeout", &["", "0", "120000", "45000", "1",
 const DEGRADED_AT: Argument = argument("degraded_at", &["", "0", "120000", "30000", "1", "null"]);
 const RETRY: Argument = argument("retry", &["", "0", "10", "3", "1", ""]);
 const IP_VERSION: Argument =
-    argument("ip_version", &["", "\"ipv4\"", "\"ipv6\"", "\"any\"", "null"]);
+    argument("ip_version", &["", "\"ipv4\"", "\"any\"", "\"ipv6\"", "null"]);
 const ACTIVE: Argument = argument("active", &["", "true", "false", "true", "null"]);
 const PUBLIC: Argument = argument("public", &["", "true", "false", "true", ""]);
 const DESCRIPTION: Argument =
@@ -80,7 +80,7 @@ async fn http_monitor_arguments_change_in_place() {
             RETRY,
             argument("follow_redirects", &["", "false", "true", "false", "null"]),
             IP_VERSION,
-            argument("certificate_warn_days", &["", "14", "397", "0", "null"]),
+            argument("certificate_warn_days", &["", "14", "0", "397", "null"]),
             ACTIVE,
             PUBLIC,
             DESCRIPTION,
