@@ -45,7 +45,7 @@ fn warnings(days: u16, left: &[Duration]) -> String {
 fn certificate_below_its_days_is_a_warning() {
     for (left, expected) in [
         (14 * 24 * HOUR, ""),
-        (14 * 24 * HOUR - HOUR, "13 days"),
+        (335 * HOUR, "13 days"),
         (47 * HOUR, "1 day"),
         (23 * HOUR, "23 hours"),
         (Duration::ZERO, "0 hours"),
