@@ -172,6 +172,7 @@ fn read_key_gets_url_without_credentials() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "most lines are the response")]
 fn json_response_has_every_field() {
     let monitor = monitor(http());
     let answer = stored(&monitor, SecretVisibility::Visible).any();
