@@ -17,8 +17,11 @@ const FORM: &[u8] = b"application/x-www-form-urlencoded";
 const BYTES_MAX: usize = 64 << 10;
 /// Maximum number of its fields.
 const FIELDS_MAX: usize = 256;
-/// Parts of the names of fields that are never sent back.
-const PRIVATE: [&str; 4] = ["password", "code", "credential", "enrolment"];
+/// Part of the names of passwords, which are never sent back.
+const PASSWORD: &str = "password";
+/// Names of other fields that are never sent back: the password of now, codes, and what is signed for a
+/// moment.
+const PRIVATE: [&str; 4] = ["current", "code", "credential", "enrolment"];
 
 #[derive(Template)]
 #[template(path = "signed_out.html")]
@@ -39,7 +42,7 @@ pub(crate) fn keep_form(parts: &Parts, form: &Bytes) -> Response {
     if form.len() > BYTES_MAX {
         return ScreenError::SignedOut.into_response();
     }
-    let is_private = |name: &str| PRIVATE.iter().any(|part| name.contains(part));
+    let is_private = |name: &str| name.contains(PASSWORD) || PRIVATE.contains(&name);
     let fields = form_urlencoded::parse(form).into_owned();
     let fields: Vec<_> =
         fields.filter(|(name, _)| !is_private(name)).take(FIELDS_MAX + 1).collect();
@@ -70,11 +73,13 @@ mod tests {
 
     #[tokio::test]
     async fn form_is_kept_without_passwords() {
-        let form = "title=%3Cb%3E&email=a%40example.com&new_password=secret";
+        let form = "title=%3Cb%3E&email=a%40example.com&new_password=secret&current=secret\
+                    &status_code_assertions[0].target=204";
         let page = kept("application/x-www-form-urlencoded", form).await;
         assert!(page.contains(r#"action="/w/acme/start?a=1""#), "{page}");
         assert!(page.contains(r#"name="title" value="&#60;b&#62;""#), "{page}");
         assert!(page.contains(r#"name="email" value="a@example.com""#), "{page}");
+        assert!(page.contains(r#"name="status_code_assertions[0].target" value="204""#), "{page}");
         assert!(!page.contains("secret"), "{page}");
     }
 
