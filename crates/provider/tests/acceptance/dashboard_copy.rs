@@ -126,6 +126,8 @@ fn full_http_monitor() -> Value {
         "degradedAt": 5_000,
         "retry": 7,
         "followRedirects": false,
+        "ipVersion": "ipv6",
+        "certificateWarnDays": 14,
         "active": true,
         "public": true,
         "description": "\nTwo \"lines\",\nand ${three} &#38; %{four}",
@@ -157,7 +159,7 @@ fn full_http_monitor() -> Value {
 fn full_tcp_monitor() -> Value {
     json!({
         "name": "Database", "uri": "[2001:db8::1]:5432", "periodicity": "10m", "timeout": 120_000,
-        "degradedAt": 120_000, "retry": 10, "active": true, "public": true,
+        "degradedAt": 120_000, "retry": 10, "ipVersion": "ipv4", "active": true, "public": true,
         "description": "Port of ${database}", "tags": ["db"], "regions": ["fly-iad"],
     })
 }
