@@ -199,6 +199,10 @@ words! {
         Lt = "lt",
         /// Less than or equal.
         Lte = "lte",
+        /// The target is a regular expression that matches somewhere in the text (ours).
+        Matches = "matches",
+        /// The target is a regular expression that matches nowhere in the text (ours).
+        NotMatches = "not_matches",
     }
 
     /// Comparison of a DNS record with an assertion's target (§2.3).

@@ -91,6 +91,7 @@ fn block_of(message: &str) -> Option<&'static Block> {
             Some(tables::HTTP_MONITOR.block("status_code_assertions"))
         }
         "monitor.v1.BodyAssertion" => Some(tables::HTTP_MONITOR.block("body_assertions")),
+        "monitor.v1.JsonAssertion" => Some(tables::HTTP_MONITOR.block("json_assertions")),
         "monitor.v1.HeaderAssertion" => Some(tables::HTTP_MONITOR.block("header_assertions")),
         "monitor.v1.RecordAssertion" => Some(tables::DNS_MONITOR.block("record_assertions")),
         "notification.v1.Header" => tables::NOTIFICATION.block("webhook").blocks.first(),
