@@ -22,7 +22,7 @@ async fn created_monitor_has_defaults_and_outputs() {
     let server = TestServer::start().await;
     let request = json!({ "monitor": { "name": "API", "url": "https://example.com/health", "periodicity": "30s" } });
     let reply = server.caller(Scope::Write).rpc("CreateHttpMonitor", request).await;
-    assert_snapshot!(reply, @r#"200 {"monitor":{"id":"mon_1jkm030012kv4","name":"API","url":"https://example.com/health","periodicity":"30s","method":"GET","body":"","timeout":45000,"retry":3,"followRedirects":true,"ipVersion":"any","certificateWarnDays":0,"active":false,"public":false,"tags":[],"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"status":"unknown","effectiveDegradedAt":30000,"resolvedRegions":["fly-ams","fly-iad","fly-sin"],"createdAt":"2026-11-21T00:00:00Z","updatedAt":"2026-11-21T00:00:00Z","revision":"1795219200000"},"warnings":[{"field":"monitor.active","message":"the monitor is not checked until `active` is true"}]}"#);
+    assert_snapshot!(reply, @r#"200 {"monitor":{"id":"mon_1jkm030012kv4","name":"API","url":"https://example.com/health","periodicity":"30s","method":"GET","body":"","timeout":45000,"retry":3,"followRedirects":true,"ipVersion":"any","certificateWarnDays":0,"active":false,"public":false,"tags":[],"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"jsonAssertions":[],"headerAssertions":[],"status":"unknown","effectiveDegradedAt":30000,"resolvedRegions":["fly-ams","fly-iad","fly-sin"],"createdAt":"2026-11-21T00:00:00Z","updatedAt":"2026-11-21T00:00:00Z","revision":"1795219200000"},"warnings":[{"field":"monitor.active","message":"the monitor is not checked until `active` is true"}]}"#);
 }
 
 #[tokio::test]
@@ -48,6 +48,7 @@ async fn created_monitor_reads_back_equal() {
         "headers": [{ "key": "X-B", "value": "2" }, { "key": "X-A", "value": "" }, { "key": "X-B", "value": "1" }],
         "statusCodeAssertions": [{ "target": 599, "comparator": "lte" }, { "target": 100, "comparator": "gt" }],
         "bodyAssertions": [{ "target": "", "comparator": "empty" }],
+        "jsonAssertions": [{ "path": "$.queue[?@.age > 60]", "target": "", "comparator": "empty" }],
         "headerAssertions": [{ "key": "content-type", "target": "json", "comparator": "contains" }],
     });
     let created = caller.rpc("CreateHttpMonitor", json!({ "monitor": written })).await.json();
