@@ -235,7 +235,7 @@ words! {
     MonitorStatus ("status") {
         /// Up.
         Active = "active",
-        /// Up, but slow or failing in part.
+        /// Up, but slow, failing in part, or with a certificate that expires soon.
         Degraded = "degraded",
         /// Down.
         Error = "error",

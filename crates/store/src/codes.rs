@@ -100,6 +100,7 @@ pub(crate) const fn missed_reason_code(reason: MissedReason) -> i64 {
         MissedReason::Changed => 3,
         MissedReason::Fault => 4,
         MissedReason::Disconnected => 5,
+        MissedReason::NoIpv6 => 6,
     }
 }
 

@@ -1043,7 +1043,7 @@ export interface ListMissedSlotsRequest {
   regions?: readonly Region[] | undefined;
   /**
    * Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
-   * `disconnected`, `fault`, `unknown`.
+   * `disconnected`, `no_ipv6`, `fault`, `unknown`.
    */
   reasons?: readonly MissedReason[] | undefined;
   /** Only those with a slot at this time or later. */
@@ -1073,7 +1073,8 @@ export interface MissedSlots {
   /**
    * Reason. `down`: the server was not running. `overloaded`: the next slot was due before the check could start.
    * `changed`: the monitor was edited, paused or deleted before. `disconnected`: the probe of the region was not
-   * connected, or did not report a result in time. `fault`: an error of the server. `unknown`: stored by a version that
+   * connected, or did not report a result in time. `no_ipv6`: the probe has no IPv6, and the check uses nothing else.
+   * `fault`: an error of the server. `unknown`: stored by a version that
    * did not record it.
    */
   reason: MissedReason;

@@ -3540,7 +3540,7 @@ type ListMissedSlotsRequest struct {
 	// Only those of these regions.
 	Regions []string `protobuf:"bytes,4,rep,name=regions,proto3" json:"regions,omitempty"`
 	// Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
-	// `disconnected`, `fault`, `unknown`.
+	// `disconnected`, `no_ipv6`, `fault`, `unknown`.
 	Reasons []string `protobuf:"bytes,5,rep,name=reasons,proto3" json:"reasons,omitempty"`
 	// Only those with a slot at this time or later.
 	From *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=from,proto3" json:"from,omitempty"`
@@ -3697,7 +3697,8 @@ type MissedSlots struct {
 	Slots int32 `protobuf:"varint,4,opt,name=slots,proto3" json:"slots,omitempty"`
 	// Reason. `down`: the server was not running. `overloaded`: the next slot was due before the check could start.
 	// `changed`: the monitor was edited, paused or deleted before. `disconnected`: the probe of the region was not
-	// connected, or did not report a result in time. `fault`: an error of the server. `unknown`: stored by a version that
+	// connected, or did not report a result in time. `no_ipv6`: the probe has no IPv6, and the check uses nothing else.
+	// `fault`: an error of the server. `unknown`: stored by a version that
 	// did not record it.
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	// The place that checks of the region come from: `this server`, or the name of a probe that serves several

@@ -1172,7 +1172,7 @@ class ListMissedSlotsRequest(Message):
     @property
     def reasons(self) -> RepeatedScalarFieldContainer[words.MissedReason]:
         """Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
-        `disconnected`, `fault`, `unknown`.
+        `disconnected`, `no_ipv6`, `fault`, `unknown`.
         """
     @property
     def to(self) -> Timestamp:
@@ -1223,7 +1223,8 @@ class MissedSlots(Message):
     reason: words.MissedReason
     """Reason. `down`: the server was not running. `overloaded`: the next slot was due before the check could start.
     `changed`: the monitor was edited, paused or deleted before. `disconnected`: the probe of the region was not
-    connected, or did not report a result in time. `fault`: an error of the server. `unknown`: stored by a version that
+    connected, or did not report a result in time. `no_ipv6`: the probe has no IPv6, and the check uses nothing else.
+    `fault`: an error of the server. `unknown`: stored by a version that
     did not record it.
     """
     place: str

@@ -64,6 +64,28 @@ async fn created_monitor_reads_back_equal() {
 }
 
 #[tokio::test]
+async fn days_without_a_certificate_are_a_warning() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    for (url, days, warnings) in [
+        ("http://example.com/", 14, 1),
+        ("https://example.com/", 14, 0),
+        ("http://example.com/", 0, 0),
+    ] {
+        let mut monitor = a_monitor("http");
+        monitor["url"] = json!(url);
+        monitor["certificateWarnDays"] = json!(days);
+        monitor["active"] = json!(true);
+        let created = caller.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await.json();
+        let given = created["warnings"].as_array().map_or(0, Vec::len);
+        assert_eq!(given, warnings, "{url} {days}: {created}");
+        if warnings > 0 {
+            assert_eq!(created["warnings"][0]["field"], "monitor.certificate_warn_days");
+        }
+    }
+}
+
+#[tokio::test]
 async fn every_kind_is_created_read_and_deleted() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
