@@ -149,7 +149,7 @@ mod tests {
 
     use super::*;
 
-    // decision 0082
+    // decision 0083
     #[test]
     fn missing_route_is_the_probes_for_ipv6_only() {
         let [six, four] = ["[2001:db8::1]:80", "192.0.2.1:80"].map(|it| it.parse().unwrap());
