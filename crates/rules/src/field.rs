@@ -125,6 +125,10 @@ pub enum Shape {
     AnswerHeaderName {
         max: u32,
     },
+    /// A JSONPath, see [`crate::JsonPath`].
+    JsonPath {
+        max: u32,
+    },
     /// Value of an HTTP header: any characters but controls; tabs are allowed.
     HeaderValue {
         max: u32,
@@ -270,6 +274,7 @@ impl Shape {
             | Self::ContactUrl { .. }
             | Self::HeaderName { .. }
             | Self::AnswerHeaderName { .. }
+            | Self::JsonPath { .. }
             | Self::HeaderValue { .. }
             | Self::Slug { .. }
             | Self::EmailAddress { .. }
@@ -313,6 +318,7 @@ impl Shape {
             | Self::DomainName { max }
             | Self::HeaderName { max }
             | Self::AnswerHeaderName { max }
+            | Self::JsonPath { max }
             | Self::EmailAddress { max } => Some((1, max)),
             Self::HeaderValue { max } => Some((0, max)),
             Self::PhoneNumber => Some((1, PHONE_CHARS_MAX)),

@@ -128,7 +128,7 @@ const JSON_ASSERTIONS: Block = Block {
     fields: &[
         Field::required(
             "path",
-            Shape::Text { min: 1, max: JSON_PATH_CHARS_MAX },
+            Shape::JsonPath { max: JSON_PATH_CHARS_MAX },
             "JSONPath (RFC 9535) of the values to compare, such as `$.status`; at most 512 characters.",
         ),
         monitor::assertion_target("Text or number to compare the values with; may be empty."),
