@@ -150,7 +150,7 @@ fn full_http_monitor() -> Value {
             { "target": "\"ok\":\n${true} %{if} \\", "comparator": "not_contains" },
         ],
         "jsonAssertions": [
-            { "path": "$['${a}'][?@.b == \"%{x}\"]", "target": "^\\d+ ${y}$", "comparator": "not_matches" },
+            { "path": "$['${a}'][?@.b == \"%{x}\"]", "target": "^\\d+ [${y}]$", "comparator": "not_matches" },
             { "path": "$..c", "target": "", "comparator": "not_empty" },
         ],
         "headerAssertions": [

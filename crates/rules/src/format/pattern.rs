@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn match_at_the_end_of_a_beginning_is_unknown() {
+    fn match_at_the_end_is_unknown() {
         for (pattern, known, whole, beginning) in [
             ("ok.*", "is ok now", Some(true), Some(true)),
             ("ok$", "is ok", Some(true), None),

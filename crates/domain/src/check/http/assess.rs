@@ -135,7 +135,7 @@ impl Findings {
         let seen = match (line, held) {
             (None, _) => "absent".to_owned(),
             // Shows the one line that decided, or all lines if none did.
-            (Some(line), Comparison::No | Comparison::NotANumber) if needs_all(*comparator) => {
+            (Some(line), Comparison::No | Comparison::NotANumber) if expected.needs_all() => {
                 hide(line)
             }
             (Some(line), _) if lines.len() == 1 => hide(line),
@@ -178,28 +178,10 @@ fn any_or_all<'a>(
     expected: &TextExpectation,
 ) -> (Comparison, Option<&'a str>) {
     let held = |line: &Cow<'_, str>| Text::complete(line).compare(expected);
-    let needs_all = needs_all(expected.comparator);
+    let needs_all = expected.needs_all();
     let deciding = lines.iter().find(|line| (held(line) == Comparison::Yes) != needs_all);
     match deciding.or(lines.first()) {
         Some(line) => (held(line), Some(line)),
         None => (needs_all.into(), None),
-    }
-}
-
-/// Returns whether all lines of a header, or all values at a path, must match instead of any.
-pub(super) fn needs_all(comparator: TextComparator) -> bool {
-    match comparator {
-        TextComparator::Neq
-        | TextComparator::NotContains
-        | TextComparator::NotMatches
-        | TextComparator::Empty => true,
-        TextComparator::Contains
-        | TextComparator::Eq
-        | TextComparator::NotEmpty
-        | TextComparator::Gt
-        | TextComparator::Gte
-        | TextComparator::Lt
-        | TextComparator::Lte
-        | TextComparator::Matches => false,
     }
 }

@@ -8,7 +8,6 @@ use rules::monitor::JsonAssertion;
 use rules::{JsonPath, TextComparator};
 use serde_json::Value;
 
-use super::assess::needs_all;
 use crate::check::AssertionResult;
 use crate::check::findings::Findings;
 use crate::check::redact::excerpt;
@@ -71,7 +70,7 @@ pub(super) fn assess(
 fn compare(found: &mut Findings, assertion: &JsonExpectation, document: &Value) {
     let JsonExpectation { text, path, expected } = assertion;
     let values = path.select(document);
-    let needs_all = needs_all(expected.comparator);
+    let needs_all = expected.needs_all();
     let held: Vec<Comparison> = values.iter().map(|it| compare_value(it, expected)).collect();
     let deciding = held.iter().position(|held| (*held == Comparison::Yes) != needs_all);
     let Some(first) = values.first() else {

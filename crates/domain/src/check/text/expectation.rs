@@ -40,4 +40,22 @@ impl TextExpectation {
     pub(super) fn matches(&self, known: &str, has_more: bool) -> Option<bool> {
         self.pattern.as_ref()?.matches(known, has_more)
     }
+
+    /// Returns whether all of several texts must match instead of any.
+    pub(in crate::check) fn needs_all(&self) -> bool {
+        match self.comparator {
+            TextComparator::Neq
+            | TextComparator::NotContains
+            | TextComparator::NotMatches
+            | TextComparator::Empty => true,
+            TextComparator::Contains
+            | TextComparator::Eq
+            | TextComparator::NotEmpty
+            | TextComparator::Gt
+            | TextComparator::Gte
+            | TextComparator::Lt
+            | TextComparator::Lte
+            | TextComparator::Matches => false,
+        }
+    }
 }
