@@ -1,10 +1,11 @@
 //! Rows of the blocks of monitors as people write them: headers and assertions. `aloft check` and
 //! `aloft monitors` share these texts. Leaves validation to `rules`.
 
+use rules::TextComparator;
 use rules::field::{Block, Field};
 use rules::monitor::{
-    HeaderAssertionDraft, HeaderDraft, RecordAssertionDraft, StatusCodeAssertionDraft,
-    TextAssertionDraft,
+    HeaderAssertionDraft, HeaderDraft, JsonAssertionDraft, RecordAssertionDraft,
+    StatusCodeAssertionDraft, TextAssertionDraft,
 };
 use serde_json::{Value as Json, json};
 
@@ -46,6 +47,16 @@ const FORMATS: &[RowFormat] = &[
         parse: |text| {
             let it = body(text);
             Ok(json!({ "target": it.target, "comparator": it.comparator }))
+        },
+    },
+    RowFormat {
+        block: "json_assertions",
+        flag: "expect-json",
+        value_name: "PATH COMPARATOR TEXT",
+        example: "$.status eq ok",
+        parse: |text| {
+            let json = |it: JsonAssertionDraft| json!({ "path": it.path, "target": it.target, "comparator": it.comparator });
+            json_value(text).map(json)
         },
     },
     RowFormat {
@@ -111,6 +122,21 @@ pub(crate) fn status(text: &str) -> Result<StatusCodeAssertionDraft, &'static st
 pub(crate) fn body(text: &str) -> TextAssertionDraft {
     let (comparator, target) = first_word(text);
     TextAssertionDraft { target: Some(target.to_owned()), comparator: Some(comparator.to_owned()) }
+}
+
+/// Parses an assertion on values in a body of JSON: `$.status eq ok`. A path may contain spaces, so the
+/// first comparator after one ends it.
+pub(crate) fn json_value(text: &str) -> Result<JsonAssertionDraft, &'static str> {
+    let words = text.match_indices(' ').map(|(index, _)| (index, first_word(&text[index..])));
+    let mut comparators = words.filter(|(_, (word, _))| TextComparator::WORDS.contains(word));
+    let Some((end, (comparator, target))) = comparators.next() else {
+        return Err("has no comparator; write `$.status eq ok`");
+    };
+    Ok(JsonAssertionDraft {
+        path: Some(text[..end].trim().to_owned()),
+        target: Some(target.to_owned()),
+        comparator: Some(comparator.to_owned()),
+    })
 }
 
 /// Parses an assertion on a response header: `content-type contains json`.

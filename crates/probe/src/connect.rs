@@ -4,7 +4,7 @@
 //! rebinding has no effect.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use domain::check::{Failure, FailureKind};
 use futures_util::StreamExt;
@@ -14,6 +14,9 @@ use tokio::time::timeout;
 
 use crate::egress::Egress;
 use crate::limits::{ADDRESSES_TRIED, CONNECT_FALLBACK};
+
+/// A public address: a name server of the root.
+const PUBLIC_ADDRESS: Ipv6Addr = Ipv6Addr::new(0x2001, 0x503, 0xba3e, 0, 0, 0, 2, 0x30);
 
 /// Returns the `addresses` that `egress` permits, with `port`, or the reason why there is none.
 pub(crate) fn permitted(
@@ -49,7 +52,7 @@ pub(crate) async fn connect(
 ) -> Result<TcpStream, Failure> {
     if let [only] = addresses {
         *tried = Some(*only);
-        return open(*only).await.map_err(|error| broken(*only, &error));
+        return open(*only).await.map_err(|error| broken(addresses, *only, &error));
     }
     let mut untried = addresses.iter().copied();
     let mut running = FuturesUnordered::new();
@@ -82,7 +85,7 @@ pub(crate) async fn connect(
     Err(match failure {
         Some((address, error)) => {
             *tried = Some(address);
-            broken(address, &error)
+            broken(addresses, address, &error)
         }
         None => Failure::new(FailureKind::NameUnresolved, "no address to connect to"),
     })
@@ -99,7 +102,12 @@ fn is_unreachable(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NetworkUnreachable | io::ErrorKind::AddrNotAvailable)
 }
 
-fn broken(address: SocketAddr, error: &io::Error) -> Failure {
+/// Returns the failure of the last of `addresses`.
+fn broken(addresses: &[SocketAddr], address: SocketAddr, error: &io::Error) -> Failure {
+    if addresses.iter().all(SocketAddr::is_ipv6) && lacks_route(error) && !has_ipv6() {
+        let detail = format!("no connection to {address}: this probe has no IPv6");
+        return Failure::new(FailureKind::ProbeWithoutIpv6, detail);
+    }
     if exhausted(error) {
         let detail = format!("no connection to {address}: this probe is out of resources: {error}");
         return Failure::new(FailureKind::ProbeExhausted, detail);
@@ -111,6 +119,20 @@ fn broken(address: SocketAddr, error: &io::Error) -> Failure {
     Failure::new(FailureKind::ConnectionFailed, format!("no connection to {address}: {error}"))
 }
 
+/// Returns whether `error` means that this machine has no way to an address of this version.
+fn lacks_route(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    is_unreachable(error) || errno == Some(Errno::AFNOSUPPORT)
+}
+
+/// Returns whether this machine has a route to the Internet by IPv6. Only asks its own tables.
+fn has_ipv6() -> bool {
+    std::net::UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0))
+        .and_then(|socket| socket.connect((PUBLIC_ADDRESS, 53)))
+        .is_ok()
+}
+
 /// Returns whether `error` means that this machine lacks resources: file handles, buffers, memory
 /// or ports.
 pub(crate) fn exhausted(error: &io::Error) -> bool {
@@ -119,4 +141,26 @@ pub(crate) fn exhausted(error: &io::Error) -> bool {
         [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::ADDRNOTAVAIL]
             .contains(&errno)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    // decision 0083
+    #[test]
+    fn missing_route_is_the_probes_for_ipv6_only() {
+        let [six, four] = ["[2001:db8::1]:80", "192.0.2.1:80"].map(|it| it.parse().unwrap());
+        let unreachable = io::Error::from_raw_os_error(Errno::NETUNREACH.raw_os_error());
+        let refused = io::Error::from_raw_os_error(Errno::CONNREFUSED.raw_os_error());
+        let kind = |addresses: &[SocketAddr], error| broken(addresses, addresses[0], error).kind;
+        let own =
+            if has_ipv6() { FailureKind::ConnectionFailed } else { FailureKind::ProbeWithoutIpv6 };
+        assert_eq!(kind(&[six], &unreachable), own);
+        assert_eq!(kind(&[six, four], &unreachable), FailureKind::ConnectionFailed);
+        assert_eq!(kind(&[four], &unreachable), FailureKind::ConnectionFailed);
+        assert_eq!(kind(&[six], &refused), FailureKind::ConnectionRefused);
+    }
 }

@@ -1,5 +1,4 @@
-//! The enumerations of the specification and ours. RPC, database, Terraform, command line and pages
-//! use the same names.
+//! The enumerations. RPC, database, Terraform, command line and pages use the same names.
 
 use std::time::Duration;
 
@@ -8,14 +7,12 @@ use std::time::Duration;
 #[error("unknown {noun} `{given}`; expected one of {known}")]
 pub struct UnknownVariant {
     pub given: String,
-    /// Kind of name, such as `region`.
     pub noun: &'static str,
     /// The known names, joined by commas.
     pub known: String,
 }
 
-/// Declares an enumeration of names: `ALL`, `WORDS`, `as_str`, `meaning`, `parse`, text and serde
-/// forms.
+/// Declares an enumeration of names: `ALL`, `WORDS`, `as_str`, `meaning`, `parse`, text and serde forms.
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident ($noun:literal) { $($(#[doc = $meaning:literal])+ $variant:ident = $word:literal,)+ })+) => {$(
         $(#[$doc])*
@@ -199,6 +196,10 @@ words! {
         Lt = "lt",
         /// Less than or equal.
         Lte = "lte",
+        /// The target is a regular expression that matches somewhere in the text (ours).
+        Matches = "matches",
+        /// The target is a regular expression that matches nowhere in the text (ours).
+        NotMatches = "not_matches",
     }
 
     /// Comparison of a DNS record with an assertion's target (§2.3).
@@ -231,7 +232,7 @@ words! {
     MonitorStatus ("status") {
         /// Up.
         Active = "active",
-        /// Up, but slow or failing in part.
+        /// Up, but slow, failing in part, or with a certificate that expires soon.
         Degraded = "degraded",
         /// Down.
         Error = "error",

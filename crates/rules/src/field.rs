@@ -1,5 +1,4 @@
-//! Tables of fields: the schema of a resource as data, so that RPC validation, the Terraform
-//! schema, the reference and the TypeScript client use the same limits.
+//! Tables of fields: the schema of a resource as data, so that all surfaces use the same limits.
 
 mod names;
 mod redaction;
@@ -125,6 +124,9 @@ pub enum Shape {
     AnswerHeaderName {
         max: u32,
     },
+    JsonPath {
+        max: u32,
+    },
     /// Value of an HTTP header: any characters but controls; tabs are allowed.
     HeaderValue {
         max: u32,
@@ -143,8 +145,7 @@ pub enum Shape {
     TimeOfDay,
     /// A name of the IANA time zone database.
     TimeZone,
-    /// A duration between `min` and `max` minutes, as whole minutes or hours, such as `30m` or
-    /// `1h`.
+    /// Whole minutes or hours between `min` and `max` minutes, such as `30m` or `24h`.
     Interval {
         min: u32,
         max: u32,
@@ -270,6 +271,7 @@ impl Shape {
             | Self::ContactUrl { .. }
             | Self::HeaderName { .. }
             | Self::AnswerHeaderName { .. }
+            | Self::JsonPath { .. }
             | Self::HeaderValue { .. }
             | Self::Slug { .. }
             | Self::EmailAddress { .. }
@@ -300,8 +302,7 @@ impl Shape {
         bounds.is_some_and(fits) && self.check_format(text).is_ok()
     }
 
-    /// Returns the minimum and maximum length of a text of this shape, or `None` if it is not free
-    /// text.
+    /// Returns the minimum and maximum length of a text of this shape, or `None` if it is not free text.
     pub const fn characters(self) -> Option<(u32, u32)> {
         match self {
             Self::Text { min, max } | Self::Line { min, max } | Self::Slug { min, max } => {
@@ -313,6 +314,7 @@ impl Shape {
             | Self::DomainName { max }
             | Self::HeaderName { max }
             | Self::AnswerHeaderName { max }
+            | Self::JsonPath { max }
             | Self::EmailAddress { max } => Some((1, max)),
             Self::HeaderValue { max } => Some((0, max)),
             Self::PhoneNumber => Some((1, PHONE_CHARS_MAX)),

@@ -4,9 +4,9 @@
 
 use rules::argument::{FieldValue, Settings};
 use rules::monitor::{
-    Check, CheckDraft, DnsCheck, DnsDraft, HeaderAssertionDraft, HttpCheck, HttpDraft, Monitor,
-    MonitorDraft, RecordAssertionDraft, StatusCodeAssertionDraft, TcpCheck, TcpDraft,
-    TextAssertionDraft,
+    Check, CheckDraft, DnsCheck, DnsDraft, HeaderAssertionDraft, HttpCheck, HttpDraft,
+    JsonAssertionDraft, Monitor, MonitorDraft, RecordAssertionDraft, StatusCodeAssertionDraft,
+    TcpCheck, TcpDraft, TextAssertionDraft,
 };
 use rules::{MonitorStatus, Region, tables};
 
@@ -72,6 +72,7 @@ trait EncodeCheck {
 wire_blocks! {
     wire::StatusCodeAssertion, StatusCodeAssertionDraft { target, comparator }
     wire::BodyAssertion, TextAssertionDraft { target, comparator }
+    wire::JsonAssertion, JsonAssertionDraft { path, target, comparator }
     wire::HeaderAssertion, HeaderAssertionDraft { key, target, comparator }
     wire::RecordAssertion, RecordAssertionDraft { record, target, comparator }
 }

@@ -199,6 +199,8 @@ pub enum FailureKind {
     BodyUndecodable,
     /// The probe lacks resources, such as file handles or memory.
     ProbeExhausted,
+    /// The target has IPv6 addresses only, and the probe has no IPv6.
+    ProbeWithoutIpv6,
 }
 
 impl Failure {

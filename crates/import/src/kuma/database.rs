@@ -24,6 +24,8 @@ const HEADER_BYTES: usize = 100;
 const USES_LOG: u8 = 2;
 /// Time to wait for a lock of the running program.
 const LOCKED_FOR_MAX: Duration = Duration::from_secs(5);
+/// Days of the first warning before the expiry of a certificate if nobody changed them.
+pub(super) const WARN_DAYS_DEFAULT: Option<u16> = Some(21);
 /// The tables and columns that an import needs, each with the version that added it.
 const NEEDED: [(&str, &str, &str); 14] = [
     ("monitor", "type", "1.0"),
@@ -147,6 +149,11 @@ pub(super) fn rows(path: &Path) -> Result<Rows, ImportError> {
         }
     }
     let tables = tables(&connection).map_err(|error| refused(path, &error))?;
+    rows.warn_days = WARN_DAYS_DEFAULT;
+    if tables.contains("setting") {
+        let found = all("SELECT value FROM setting WHERE [key] = 'tlsExpiryNotifyDays'")?;
+        rows.warn_days = warn_days(found).unwrap_or(WARN_DAYS_DEFAULT);
+    }
     for (table, object, words) in MAINTAINED {
         if !tables.contains(*table) {
             continue;
@@ -171,6 +178,14 @@ pub(super) fn rows(path: &Path) -> Result<Rows, ImportError> {
         }
     }
     Ok(rows)
+}
+
+/// Returns the days of the first of all warnings before the expiry of a certificate. The outer `None` means
+/// that nobody changed them.
+fn warn_days(settings: Vec<Record>) -> Option<Option<u16>> {
+    let text = settings.into_iter().next()?.text("value")?;
+    let days: Vec<u16> = serde_json::from_str(&text).ok()?;
+    Some(days.into_iter().max())
 }
 
 /// Explains an error of SQLite.

@@ -15,6 +15,10 @@ pub(crate) struct Facts {
     pub(crate) ours: Vec<Ours>,
     /// Arguments beyond the specification, each with its resource: `service_http_monitor.name`.
     pub(crate) own_arguments: Vec<String>,
+    /// Blocks beyond the specification, each with its resource.
+    pub(crate) own_blocks: Vec<String>,
+    /// Comparators of texts beyond the specification.
+    pub(crate) own_comparators: Vec<String>,
     pub(crate) own_outputs: Vec<String>,
     /// Kinds of channels beyond the specification.
     pub(crate) own_channel_kinds: Vec<String>,

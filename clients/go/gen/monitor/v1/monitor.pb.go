@@ -155,7 +155,8 @@ type BodyAssertion struct {
 	// Text to compare with, possibly empty. Required.
 	Target *string `protobuf:"bytes,1,opt,name=target,proto3,oneof" json:"target,omitempty"`
 	// Comparator: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
-	// `lte`. Required.
+	// `lte`, `matches`, `not_matches`. Required. For `matches` and `not_matches`, the target is a regular expression in the syntax
+	// of Rust's `regex` crate, without look-around and backreferences, which may match anywhere in the text.
 	Comparator    *string `protobuf:"bytes,2,opt,name=comparator,proto3,oneof" json:"comparator,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -205,6 +206,74 @@ func (x *BodyAssertion) GetComparator() string {
 	return ""
 }
 
+// A condition on values in the final response's body, which must be JSON of at most 1 MiB and 100000 values.
+type JsonAssertion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// JSONPath (RFC 9535) of the values: 1 to 512 characters, with at most one `..`, one selector in each bracket, and filters
+	// on `@`. The functions `match` and `search` are not supported. Required.
+	Path *string `protobuf:"bytes,1,opt,name=path,proto3,oneof" json:"path,omitempty"`
+	// Text or number to compare with, possibly empty. Objects and arrays are compared as compact JSON. Required.
+	Target *string `protobuf:"bytes,2,opt,name=target,proto3,oneof" json:"target,omitempty"`
+	// Comparator: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
+	// `lte`, `matches`, `not_matches`. Required. One of several values must match, or all of them for `neq`, `not_contains`,
+	// `not_matches` and `empty`, which a path without values satisfies. `empty` holds for null, and for empty texts, arrays
+	// and objects. `eq` and `neq` compare numbers by value.
+	Comparator    *string `protobuf:"bytes,3,opt,name=comparator,proto3,oneof" json:"comparator,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JsonAssertion) Reset() {
+	*x = JsonAssertion{}
+	mi := &file_monitor_v1_monitor_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JsonAssertion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JsonAssertion) ProtoMessage() {}
+
+func (x *JsonAssertion) ProtoReflect() protoreflect.Message {
+	mi := &file_monitor_v1_monitor_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JsonAssertion.ProtoReflect.Descriptor instead.
+func (*JsonAssertion) Descriptor() ([]byte, []int) {
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *JsonAssertion) GetPath() string {
+	if x != nil && x.Path != nil {
+		return *x.Path
+	}
+	return ""
+}
+
+func (x *JsonAssertion) GetTarget() string {
+	if x != nil && x.Target != nil {
+		return *x.Target
+	}
+	return ""
+}
+
+func (x *JsonAssertion) GetComparator() string {
+	if x != nil && x.Comparator != nil {
+		return *x.Comparator
+	}
+	return ""
+}
+
 // A condition on a header of the final response.
 type HeaderAssertion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -213,7 +282,8 @@ type HeaderAssertion struct {
 	// Text to compare with, possibly empty. Required.
 	Target *string `protobuf:"bytes,2,opt,name=target,proto3,oneof" json:"target,omitempty"`
 	// Comparator: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
-	// `lte`. Required.
+	// `lte`, `matches`, `not_matches`. Required. For `matches` and `not_matches`, the target is a regular expression in the syntax
+	// of Rust's `regex` crate, without look-around and backreferences, which may match anywhere in the text.
 	Comparator    *string `protobuf:"bytes,3,opt,name=comparator,proto3,oneof" json:"comparator,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -221,7 +291,7 @@ type HeaderAssertion struct {
 
 func (x *HeaderAssertion) Reset() {
 	*x = HeaderAssertion{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[3]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -233,7 +303,7 @@ func (x *HeaderAssertion) String() string {
 func (*HeaderAssertion) ProtoMessage() {}
 
 func (x *HeaderAssertion) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[3]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -246,7 +316,7 @@ func (x *HeaderAssertion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeaderAssertion.ProtoReflect.Descriptor instead.
 func (*HeaderAssertion) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{3}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *HeaderAssertion) GetKey() string {
@@ -286,7 +356,7 @@ type RecordAssertion struct {
 
 func (x *RecordAssertion) Reset() {
 	*x = RecordAssertion{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[4]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -298,7 +368,7 @@ func (x *RecordAssertion) String() string {
 func (*RecordAssertion) ProtoMessage() {}
 
 func (x *RecordAssertion) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[4]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -311,7 +381,7 @@ func (x *RecordAssertion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordAssertion.ProtoReflect.Descriptor instead.
 func (*RecordAssertion) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{4}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RecordAssertion) GetRecord() string {
@@ -388,6 +458,8 @@ type HttpMonitor struct {
 	StatusCodeAssertions []*StatusCodeAssertion `protobuf:"bytes,16,rep,name=status_code_assertions,json=statusCodeAssertions,proto3" json:"status_code_assertions,omitempty"`
 	// Conditions on the body: up to 10, which must all hold.
 	BodyAssertions []*BodyAssertion `protobuf:"bytes,17,rep,name=body_assertions,json=bodyAssertions,proto3" json:"body_assertions,omitempty"`
+	// Conditions on values in a body of JSON: up to 10, which must all hold.
+	JsonAssertions []*JsonAssertion `protobuf:"bytes,22,rep,name=json_assertions,json=jsonAssertions,proto3" json:"json_assertions,omitempty"`
 	// Conditions on the headers of the response: up to 10, which must all hold.
 	HeaderAssertions []*HeaderAssertion `protobuf:"bytes,18,rep,name=header_assertions,json=headerAssertions,proto3" json:"header_assertions,omitempty"`
 	// Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result.
@@ -409,7 +481,7 @@ type HttpMonitor struct {
 
 func (x *HttpMonitor) Reset() {
 	*x = HttpMonitor{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[5]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -421,7 +493,7 @@ func (x *HttpMonitor) String() string {
 func (*HttpMonitor) ProtoMessage() {}
 
 func (x *HttpMonitor) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[5]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -434,7 +506,7 @@ func (x *HttpMonitor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HttpMonitor.ProtoReflect.Descriptor instead.
 func (*HttpMonitor) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{5}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *HttpMonitor) GetId() string {
@@ -577,6 +649,13 @@ func (x *HttpMonitor) GetBodyAssertions() []*BodyAssertion {
 	return nil
 }
 
+func (x *HttpMonitor) GetJsonAssertions() []*JsonAssertion {
+	if x != nil {
+		return x.JsonAssertions
+	}
+	return nil
+}
+
 func (x *HttpMonitor) GetHeaderAssertions() []*HeaderAssertion {
 	if x != nil {
 		return x.HeaderAssertions
@@ -680,7 +759,7 @@ type TcpMonitor struct {
 
 func (x *TcpMonitor) Reset() {
 	*x = TcpMonitor{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[6]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -692,7 +771,7 @@ func (x *TcpMonitor) String() string {
 func (*TcpMonitor) ProtoMessage() {}
 
 func (x *TcpMonitor) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[6]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -705,7 +784,7 @@ func (x *TcpMonitor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TcpMonitor.ProtoReflect.Descriptor instead.
 func (*TcpMonitor) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{6}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TcpMonitor) GetId() string {
@@ -894,7 +973,7 @@ type DnsMonitor struct {
 
 func (x *DnsMonitor) Reset() {
 	*x = DnsMonitor{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[7]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -906,7 +985,7 @@ func (x *DnsMonitor) String() string {
 func (*DnsMonitor) ProtoMessage() {}
 
 func (x *DnsMonitor) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[7]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -919,7 +998,7 @@ func (x *DnsMonitor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DnsMonitor.ProtoReflect.Descriptor instead.
 func (*DnsMonitor) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{7}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DnsMonitor) GetId() string {
@@ -1072,7 +1151,7 @@ type Monitor struct {
 
 func (x *Monitor) Reset() {
 	*x = Monitor{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[8]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1084,7 +1163,7 @@ func (x *Monitor) String() string {
 func (*Monitor) ProtoMessage() {}
 
 func (x *Monitor) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[8]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1097,7 +1176,7 @@ func (x *Monitor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Monitor.ProtoReflect.Descriptor instead.
 func (*Monitor) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{8}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Monitor) GetKind() isMonitor_Kind {
@@ -1172,7 +1251,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[9]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1184,7 +1263,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[9]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1197,7 +1276,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{9}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Warning) GetField() string {
@@ -1225,7 +1304,7 @@ type CreateHttpMonitorRequest struct {
 
 func (x *CreateHttpMonitorRequest) Reset() {
 	*x = CreateHttpMonitorRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[10]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1237,7 +1316,7 @@ func (x *CreateHttpMonitorRequest) String() string {
 func (*CreateHttpMonitorRequest) ProtoMessage() {}
 
 func (x *CreateHttpMonitorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[10]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1250,7 +1329,7 @@ func (x *CreateHttpMonitorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateHttpMonitorRequest.ProtoReflect.Descriptor instead.
 func (*CreateHttpMonitorRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{10}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CreateHttpMonitorRequest) GetMonitor() *HttpMonitor {
@@ -1274,7 +1353,7 @@ type CreateHttpMonitorResponse struct {
 
 func (x *CreateHttpMonitorResponse) Reset() {
 	*x = CreateHttpMonitorResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[11]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1286,7 +1365,7 @@ func (x *CreateHttpMonitorResponse) String() string {
 func (*CreateHttpMonitorResponse) ProtoMessage() {}
 
 func (x *CreateHttpMonitorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[11]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1299,7 +1378,7 @@ func (x *CreateHttpMonitorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateHttpMonitorResponse.ProtoReflect.Descriptor instead.
 func (*CreateHttpMonitorResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{11}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CreateHttpMonitorResponse) GetMonitor() *HttpMonitor {
@@ -1327,7 +1406,7 @@ type CreateTcpMonitorRequest struct {
 
 func (x *CreateTcpMonitorRequest) Reset() {
 	*x = CreateTcpMonitorRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[12]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1339,7 +1418,7 @@ func (x *CreateTcpMonitorRequest) String() string {
 func (*CreateTcpMonitorRequest) ProtoMessage() {}
 
 func (x *CreateTcpMonitorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[12]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1352,7 +1431,7 @@ func (x *CreateTcpMonitorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTcpMonitorRequest.ProtoReflect.Descriptor instead.
 func (*CreateTcpMonitorRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{12}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CreateTcpMonitorRequest) GetMonitor() *TcpMonitor {
@@ -1376,7 +1455,7 @@ type CreateTcpMonitorResponse struct {
 
 func (x *CreateTcpMonitorResponse) Reset() {
 	*x = CreateTcpMonitorResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[13]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1388,7 +1467,7 @@ func (x *CreateTcpMonitorResponse) String() string {
 func (*CreateTcpMonitorResponse) ProtoMessage() {}
 
 func (x *CreateTcpMonitorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[13]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1401,7 +1480,7 @@ func (x *CreateTcpMonitorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTcpMonitorResponse.ProtoReflect.Descriptor instead.
 func (*CreateTcpMonitorResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{13}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CreateTcpMonitorResponse) GetMonitor() *TcpMonitor {
@@ -1429,7 +1508,7 @@ type CreateDnsMonitorRequest struct {
 
 func (x *CreateDnsMonitorRequest) Reset() {
 	*x = CreateDnsMonitorRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[14]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1441,7 +1520,7 @@ func (x *CreateDnsMonitorRequest) String() string {
 func (*CreateDnsMonitorRequest) ProtoMessage() {}
 
 func (x *CreateDnsMonitorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[14]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1454,7 +1533,7 @@ func (x *CreateDnsMonitorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateDnsMonitorRequest.ProtoReflect.Descriptor instead.
 func (*CreateDnsMonitorRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{14}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CreateDnsMonitorRequest) GetMonitor() *DnsMonitor {
@@ -1478,7 +1557,7 @@ type CreateDnsMonitorResponse struct {
 
 func (x *CreateDnsMonitorResponse) Reset() {
 	*x = CreateDnsMonitorResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[15]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1490,7 +1569,7 @@ func (x *CreateDnsMonitorResponse) String() string {
 func (*CreateDnsMonitorResponse) ProtoMessage() {}
 
 func (x *CreateDnsMonitorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[15]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1503,7 +1582,7 @@ func (x *CreateDnsMonitorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateDnsMonitorResponse.ProtoReflect.Descriptor instead.
 func (*CreateDnsMonitorResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{15}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CreateDnsMonitorResponse) GetMonitor() *DnsMonitor {
@@ -1537,7 +1616,7 @@ type UpdateHttpMonitorRequest struct {
 
 func (x *UpdateHttpMonitorRequest) Reset() {
 	*x = UpdateHttpMonitorRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[16]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1549,7 +1628,7 @@ func (x *UpdateHttpMonitorRequest) String() string {
 func (*UpdateHttpMonitorRequest) ProtoMessage() {}
 
 func (x *UpdateHttpMonitorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[16]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1562,7 +1641,7 @@ func (x *UpdateHttpMonitorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateHttpMonitorRequest.ProtoReflect.Descriptor instead.
 func (*UpdateHttpMonitorRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{16}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *UpdateHttpMonitorRequest) GetMonitor() *HttpMonitor {
@@ -1599,7 +1678,7 @@ type UpdateHttpMonitorResponse struct {
 
 func (x *UpdateHttpMonitorResponse) Reset() {
 	*x = UpdateHttpMonitorResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[17]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1611,7 +1690,7 @@ func (x *UpdateHttpMonitorResponse) String() string {
 func (*UpdateHttpMonitorResponse) ProtoMessage() {}
 
 func (x *UpdateHttpMonitorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[17]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1624,7 +1703,7 @@ func (x *UpdateHttpMonitorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateHttpMonitorResponse.ProtoReflect.Descriptor instead.
 func (*UpdateHttpMonitorResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{17}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *UpdateHttpMonitorResponse) GetMonitor() *HttpMonitor {
@@ -1657,7 +1736,7 @@ type UpdateTcpMonitorRequest struct {
 
 func (x *UpdateTcpMonitorRequest) Reset() {
 	*x = UpdateTcpMonitorRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[18]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1669,7 +1748,7 @@ func (x *UpdateTcpMonitorRequest) String() string {
 func (*UpdateTcpMonitorRequest) ProtoMessage() {}
 
 func (x *UpdateTcpMonitorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[18]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1682,7 +1761,7 @@ func (x *UpdateTcpMonitorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTcpMonitorRequest.ProtoReflect.Descriptor instead.
 func (*UpdateTcpMonitorRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{18}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *UpdateTcpMonitorRequest) GetMonitor() *TcpMonitor {
@@ -1719,7 +1798,7 @@ type UpdateTcpMonitorResponse struct {
 
 func (x *UpdateTcpMonitorResponse) Reset() {
 	*x = UpdateTcpMonitorResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[19]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1731,7 +1810,7 @@ func (x *UpdateTcpMonitorResponse) String() string {
 func (*UpdateTcpMonitorResponse) ProtoMessage() {}
 
 func (x *UpdateTcpMonitorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[19]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1744,7 +1823,7 @@ func (x *UpdateTcpMonitorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTcpMonitorResponse.ProtoReflect.Descriptor instead.
 func (*UpdateTcpMonitorResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{19}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *UpdateTcpMonitorResponse) GetMonitor() *TcpMonitor {
@@ -1777,7 +1856,7 @@ type UpdateDnsMonitorRequest struct {
 
 func (x *UpdateDnsMonitorRequest) Reset() {
 	*x = UpdateDnsMonitorRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[20]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1789,7 +1868,7 @@ func (x *UpdateDnsMonitorRequest) String() string {
 func (*UpdateDnsMonitorRequest) ProtoMessage() {}
 
 func (x *UpdateDnsMonitorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[20]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1802,7 +1881,7 @@ func (x *UpdateDnsMonitorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateDnsMonitorRequest.ProtoReflect.Descriptor instead.
 func (*UpdateDnsMonitorRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{20}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *UpdateDnsMonitorRequest) GetMonitor() *DnsMonitor {
@@ -1839,7 +1918,7 @@ type UpdateDnsMonitorResponse struct {
 
 func (x *UpdateDnsMonitorResponse) Reset() {
 	*x = UpdateDnsMonitorResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[21]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1851,7 +1930,7 @@ func (x *UpdateDnsMonitorResponse) String() string {
 func (*UpdateDnsMonitorResponse) ProtoMessage() {}
 
 func (x *UpdateDnsMonitorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[21]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1864,7 +1943,7 @@ func (x *UpdateDnsMonitorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateDnsMonitorResponse.ProtoReflect.Descriptor instead.
 func (*UpdateDnsMonitorResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{21}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *UpdateDnsMonitorResponse) GetMonitor() *DnsMonitor {
@@ -1892,7 +1971,7 @@ type GetMonitorRequest struct {
 
 func (x *GetMonitorRequest) Reset() {
 	*x = GetMonitorRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[22]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1904,7 +1983,7 @@ func (x *GetMonitorRequest) String() string {
 func (*GetMonitorRequest) ProtoMessage() {}
 
 func (x *GetMonitorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[22]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1917,7 +1996,7 @@ func (x *GetMonitorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMonitorRequest.ProtoReflect.Descriptor instead.
 func (*GetMonitorRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{22}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetMonitorRequest) GetId() string {
@@ -1938,7 +2017,7 @@ type GetMonitorResponse struct {
 
 func (x *GetMonitorResponse) Reset() {
 	*x = GetMonitorResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[23]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1950,7 +2029,7 @@ func (x *GetMonitorResponse) String() string {
 func (*GetMonitorResponse) ProtoMessage() {}
 
 func (x *GetMonitorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[23]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1963,7 +2042,7 @@ func (x *GetMonitorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMonitorResponse.ProtoReflect.Descriptor instead.
 func (*GetMonitorResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{23}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetMonitorResponse) GetMonitor() *Monitor {
@@ -1992,7 +2071,7 @@ type ListMonitorsRequest struct {
 
 func (x *ListMonitorsRequest) Reset() {
 	*x = ListMonitorsRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[24]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2004,7 +2083,7 @@ func (x *ListMonitorsRequest) String() string {
 func (*ListMonitorsRequest) ProtoMessage() {}
 
 func (x *ListMonitorsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[24]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2017,7 +2096,7 @@ func (x *ListMonitorsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMonitorsRequest.ProtoReflect.Descriptor instead.
 func (*ListMonitorsRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{24}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListMonitorsRequest) GetLimit() int32 {
@@ -2067,7 +2146,7 @@ type ListMonitorsResponse struct {
 
 func (x *ListMonitorsResponse) Reset() {
 	*x = ListMonitorsResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[25]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2079,7 +2158,7 @@ func (x *ListMonitorsResponse) String() string {
 func (*ListMonitorsResponse) ProtoMessage() {}
 
 func (x *ListMonitorsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[25]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2092,7 +2171,7 @@ func (x *ListMonitorsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMonitorsResponse.ProtoReflect.Descriptor instead.
 func (*ListMonitorsResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{25}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListMonitorsResponse) GetHttpMonitors() []*HttpMonitor {
@@ -2141,7 +2220,7 @@ type DeleteMonitorRequest struct {
 
 func (x *DeleteMonitorRequest) Reset() {
 	*x = DeleteMonitorRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[26]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2153,7 +2232,7 @@ func (x *DeleteMonitorRequest) String() string {
 func (*DeleteMonitorRequest) ProtoMessage() {}
 
 func (x *DeleteMonitorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[26]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2166,7 +2245,7 @@ func (x *DeleteMonitorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteMonitorRequest.ProtoReflect.Descriptor instead.
 func (*DeleteMonitorRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{26}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *DeleteMonitorRequest) GetId() string {
@@ -2185,7 +2264,7 @@ type DeleteMonitorResponse struct {
 
 func (x *DeleteMonitorResponse) Reset() {
 	*x = DeleteMonitorResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[27]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2197,7 +2276,7 @@ func (x *DeleteMonitorResponse) String() string {
 func (*DeleteMonitorResponse) ProtoMessage() {}
 
 func (x *DeleteMonitorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[27]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2210,7 +2289,7 @@ func (x *DeleteMonitorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteMonitorResponse.ProtoReflect.Descriptor instead.
 func (*DeleteMonitorResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{27}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{28}
 }
 
 // The monitor to check now.
@@ -2224,7 +2303,7 @@ type TriggerMonitorRequest struct {
 
 func (x *TriggerMonitorRequest) Reset() {
 	*x = TriggerMonitorRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[28]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2236,7 +2315,7 @@ func (x *TriggerMonitorRequest) String() string {
 func (*TriggerMonitorRequest) ProtoMessage() {}
 
 func (x *TriggerMonitorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[28]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2249,7 +2328,7 @@ func (x *TriggerMonitorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TriggerMonitorRequest.ProtoReflect.Descriptor instead.
 func (*TriggerMonitorRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{28}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *TriggerMonitorRequest) GetId() string {
@@ -2270,7 +2349,7 @@ type TriggerMonitorResponse struct {
 
 func (x *TriggerMonitorResponse) Reset() {
 	*x = TriggerMonitorResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[29]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2282,7 +2361,7 @@ func (x *TriggerMonitorResponse) String() string {
 func (*TriggerMonitorResponse) ProtoMessage() {}
 
 func (x *TriggerMonitorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[29]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2295,7 +2374,7 @@ func (x *TriggerMonitorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TriggerMonitorResponse.ProtoReflect.Descriptor instead.
 func (*TriggerMonitorResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{29}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *TriggerMonitorResponse) GetResults() []*CheckResult {
@@ -2325,7 +2404,7 @@ type Phases struct {
 
 func (x *Phases) Reset() {
 	*x = Phases{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[30]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2337,7 +2416,7 @@ func (x *Phases) String() string {
 func (*Phases) ProtoMessage() {}
 
 func (x *Phases) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[30]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2350,7 +2429,7 @@ func (x *Phases) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Phases.ProtoReflect.Descriptor instead.
 func (*Phases) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{30}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Phases) GetDnsUs() int32 {
@@ -2418,7 +2497,7 @@ type CheckResult struct {
 
 func (x *CheckResult) Reset() {
 	*x = CheckResult{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[31]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2430,7 +2509,7 @@ func (x *CheckResult) String() string {
 func (*CheckResult) ProtoMessage() {}
 
 func (x *CheckResult) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[31]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2443,7 +2522,7 @@ func (x *CheckResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckResult.ProtoReflect.Descriptor instead.
 func (*CheckResult) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{31}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CheckResult) GetRegion() string {
@@ -2527,7 +2606,7 @@ type GetMonitorStatusRequest struct {
 
 func (x *GetMonitorStatusRequest) Reset() {
 	*x = GetMonitorStatusRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[32]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2539,7 +2618,7 @@ func (x *GetMonitorStatusRequest) String() string {
 func (*GetMonitorStatusRequest) ProtoMessage() {}
 
 func (x *GetMonitorStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[32]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2552,7 +2631,7 @@ func (x *GetMonitorStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMonitorStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetMonitorStatusRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{32}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GetMonitorStatusRequest) GetId() string {
@@ -2583,7 +2662,7 @@ type GetMonitorStatusResponse struct {
 
 func (x *GetMonitorStatusResponse) Reset() {
 	*x = GetMonitorStatusResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[33]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2595,7 +2674,7 @@ func (x *GetMonitorStatusResponse) String() string {
 func (*GetMonitorStatusResponse) ProtoMessage() {}
 
 func (x *GetMonitorStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[33]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2608,7 +2687,7 @@ func (x *GetMonitorStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMonitorStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetMonitorStatusResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{33}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GetMonitorStatusResponse) GetId() string {
@@ -2676,7 +2755,7 @@ type RegionStatus struct {
 
 func (x *RegionStatus) Reset() {
 	*x = RegionStatus{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[34]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2688,7 +2767,7 @@ func (x *RegionStatus) String() string {
 func (*RegionStatus) ProtoMessage() {}
 
 func (x *RegionStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[34]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2701,7 +2780,7 @@ func (x *RegionStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegionStatus.ProtoReflect.Descriptor instead.
 func (*RegionStatus) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{34}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *RegionStatus) GetRegion() string {
@@ -2761,7 +2840,7 @@ type GetMonitorSummaryRequest struct {
 
 func (x *GetMonitorSummaryRequest) Reset() {
 	*x = GetMonitorSummaryRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[35]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2773,7 +2852,7 @@ func (x *GetMonitorSummaryRequest) String() string {
 func (*GetMonitorSummaryRequest) ProtoMessage() {}
 
 func (x *GetMonitorSummaryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[35]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2786,7 +2865,7 @@ func (x *GetMonitorSummaryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMonitorSummaryRequest.ProtoReflect.Descriptor instead.
 func (*GetMonitorSummaryRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{35}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *GetMonitorSummaryRequest) GetId() string {
@@ -2834,7 +2913,7 @@ type GetMonitorSummaryResponse struct {
 
 func (x *GetMonitorSummaryResponse) Reset() {
 	*x = GetMonitorSummaryResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[36]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2846,7 +2925,7 @@ func (x *GetMonitorSummaryResponse) String() string {
 func (*GetMonitorSummaryResponse) ProtoMessage() {}
 
 func (x *GetMonitorSummaryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[36]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2859,7 +2938,7 @@ func (x *GetMonitorSummaryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMonitorSummaryResponse.ProtoReflect.Descriptor instead.
 func (*GetMonitorSummaryResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{36}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *GetMonitorSummaryResponse) GetId() string {
@@ -2947,7 +3026,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[37]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2959,7 +3038,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[37]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2972,7 +3051,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{37}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Summary) GetChecks() int32 {
@@ -3079,7 +3158,7 @@ type RegionSummary struct {
 
 func (x *RegionSummary) Reset() {
 	*x = RegionSummary{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[38]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3091,7 +3170,7 @@ func (x *RegionSummary) String() string {
 func (*RegionSummary) ProtoMessage() {}
 
 func (x *RegionSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[38]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3104,7 +3183,7 @@ func (x *RegionSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegionSummary.ProtoReflect.Descriptor instead.
 func (*RegionSummary) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{38}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *RegionSummary) GetRegion() string {
@@ -3148,7 +3227,7 @@ type ListResponseLogsRequest struct {
 
 func (x *ListResponseLogsRequest) Reset() {
 	*x = ListResponseLogsRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[39]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3160,7 +3239,7 @@ func (x *ListResponseLogsRequest) String() string {
 func (*ListResponseLogsRequest) ProtoMessage() {}
 
 func (x *ListResponseLogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[39]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3173,7 +3252,7 @@ func (x *ListResponseLogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponseLogsRequest.ProtoReflect.Descriptor instead.
 func (*ListResponseLogsRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{39}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListResponseLogsRequest) GetId() string {
@@ -3252,7 +3331,7 @@ type ListResponseLogsResponse struct {
 
 func (x *ListResponseLogsResponse) Reset() {
 	*x = ListResponseLogsResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[40]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3264,7 +3343,7 @@ func (x *ListResponseLogsResponse) String() string {
 func (*ListResponseLogsResponse) ProtoMessage() {}
 
 func (x *ListResponseLogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[40]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3277,7 +3356,7 @@ func (x *ListResponseLogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponseLogsResponse.ProtoReflect.Descriptor instead.
 func (*ListResponseLogsResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{40}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListResponseLogsResponse) GetLogs() []*ResponseLog {
@@ -3330,7 +3409,7 @@ type ResponseLog struct {
 
 func (x *ResponseLog) Reset() {
 	*x = ResponseLog{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[41]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3342,7 +3421,7 @@ func (x *ResponseLog) String() string {
 func (*ResponseLog) ProtoMessage() {}
 
 func (x *ResponseLog) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[41]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3355,7 +3434,7 @@ func (x *ResponseLog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResponseLog.ProtoReflect.Descriptor instead.
 func (*ResponseLog) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{41}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ResponseLog) GetId() string {
@@ -3461,7 +3540,7 @@ type ListMissedSlotsRequest struct {
 	// Only those of these regions.
 	Regions []string `protobuf:"bytes,4,rep,name=regions,proto3" json:"regions,omitempty"`
 	// Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
-	// `disconnected`, `fault`, `unknown`.
+	// `disconnected`, `no_ipv6`, `fault`, `unknown`.
 	Reasons []string `protobuf:"bytes,5,rep,name=reasons,proto3" json:"reasons,omitempty"`
 	// Only those with a slot at this time or later.
 	From *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=from,proto3" json:"from,omitempty"`
@@ -3473,7 +3552,7 @@ type ListMissedSlotsRequest struct {
 
 func (x *ListMissedSlotsRequest) Reset() {
 	*x = ListMissedSlotsRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[42]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3485,7 +3564,7 @@ func (x *ListMissedSlotsRequest) String() string {
 func (*ListMissedSlotsRequest) ProtoMessage() {}
 
 func (x *ListMissedSlotsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[42]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3498,7 +3577,7 @@ func (x *ListMissedSlotsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMissedSlotsRequest.ProtoReflect.Descriptor instead.
 func (*ListMissedSlotsRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{42}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ListMissedSlotsRequest) GetId() string {
@@ -3563,7 +3642,7 @@ type ListMissedSlotsResponse struct {
 
 func (x *ListMissedSlotsResponse) Reset() {
 	*x = ListMissedSlotsResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[43]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3575,7 +3654,7 @@ func (x *ListMissedSlotsResponse) String() string {
 func (*ListMissedSlotsResponse) ProtoMessage() {}
 
 func (x *ListMissedSlotsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[43]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3588,7 +3667,7 @@ func (x *ListMissedSlotsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMissedSlotsResponse.ProtoReflect.Descriptor instead.
 func (*ListMissedSlotsResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{43}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ListMissedSlotsResponse) GetMissed() []*MissedSlots {
@@ -3618,7 +3697,8 @@ type MissedSlots struct {
 	Slots int32 `protobuf:"varint,4,opt,name=slots,proto3" json:"slots,omitempty"`
 	// Reason. `down`: the server was not running. `overloaded`: the next slot was due before the check could start.
 	// `changed`: the monitor was edited, paused or deleted before. `disconnected`: the probe of the region was not
-	// connected, or did not report a result in time. `fault`: an error of the server. `unknown`: stored by a version that
+	// connected, or did not report a result in time. `no_ipv6`: the probe has no IPv6, and the check uses nothing else.
+	// `fault`: an error of the server. `unknown`: stored by a version that
 	// did not record it.
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	// The place that checks of the region come from: `this server`, or the name of a probe that serves several
@@ -3630,7 +3710,7 @@ type MissedSlots struct {
 
 func (x *MissedSlots) Reset() {
 	*x = MissedSlots{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[44]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3642,7 +3722,7 @@ func (x *MissedSlots) String() string {
 func (*MissedSlots) ProtoMessage() {}
 
 func (x *MissedSlots) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[44]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3655,7 +3735,7 @@ func (x *MissedSlots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MissedSlots.ProtoReflect.Descriptor instead.
 func (*MissedSlots) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{44}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *MissedSlots) GetRegion() string {
@@ -3713,7 +3793,7 @@ type GetResponseLogRequest struct {
 
 func (x *GetResponseLogRequest) Reset() {
 	*x = GetResponseLogRequest{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[45]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3725,7 +3805,7 @@ func (x *GetResponseLogRequest) String() string {
 func (*GetResponseLogRequest) ProtoMessage() {}
 
 func (x *GetResponseLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[45]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3738,7 +3818,7 @@ func (x *GetResponseLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetResponseLogRequest.ProtoReflect.Descriptor instead.
 func (*GetResponseLogRequest) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{45}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *GetResponseLogRequest) GetMonitorId() string {
@@ -3768,7 +3848,7 @@ type GetResponseLogResponse struct {
 
 func (x *GetResponseLogResponse) Reset() {
 	*x = GetResponseLogResponse{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[46]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3780,7 +3860,7 @@ func (x *GetResponseLogResponse) String() string {
 func (*GetResponseLogResponse) ProtoMessage() {}
 
 func (x *GetResponseLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[46]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3793,7 +3873,7 @@ func (x *GetResponseLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetResponseLogResponse.ProtoReflect.Descriptor instead.
 func (*GetResponseLogResponse) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{46}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *GetResponseLogResponse) GetLog() *ResponseLog {
@@ -3842,7 +3922,7 @@ type AttemptLog struct {
 
 func (x *AttemptLog) Reset() {
 	*x = AttemptLog{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[47]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3854,7 +3934,7 @@ func (x *AttemptLog) String() string {
 func (*AttemptLog) ProtoMessage() {}
 
 func (x *AttemptLog) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[47]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3867,7 +3947,7 @@ func (x *AttemptLog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttemptLog.ProtoReflect.Descriptor instead.
 func (*AttemptLog) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{47}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *AttemptLog) GetStartedAt() *timestamppb.Timestamp {
@@ -3962,7 +4042,7 @@ type AssertionLog struct {
 
 func (x *AssertionLog) Reset() {
 	*x = AssertionLog{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[48]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3974,7 +4054,7 @@ func (x *AssertionLog) String() string {
 func (*AssertionLog) ProtoMessage() {}
 
 func (x *AssertionLog) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[48]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3987,7 +4067,7 @@ func (x *AssertionLog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssertionLog.ProtoReflect.Descriptor instead.
 func (*AssertionLog) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{48}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *AssertionLog) GetExpected() string {
@@ -4034,7 +4114,7 @@ type HopLog struct {
 
 func (x *HopLog) Reset() {
 	*x = HopLog{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[49]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4046,7 +4126,7 @@ func (x *HopLog) String() string {
 func (*HopLog) ProtoMessage() {}
 
 func (x *HopLog) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[49]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4059,7 +4139,7 @@ func (x *HopLog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HopLog.ProtoReflect.Descriptor instead.
 func (*HopLog) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{49}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *HopLog) GetUrl() string {
@@ -4124,7 +4204,7 @@ type ResponseHeader struct {
 
 func (x *ResponseHeader) Reset() {
 	*x = ResponseHeader{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[50]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4136,7 +4216,7 @@ func (x *ResponseHeader) String() string {
 func (*ResponseHeader) ProtoMessage() {}
 
 func (x *ResponseHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[50]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4149,7 +4229,7 @@ func (x *ResponseHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResponseHeader.ProtoReflect.Descriptor instead.
 func (*ResponseHeader) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{50}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ResponseHeader) GetKey() string {
@@ -4189,7 +4269,7 @@ type CertificateLog struct {
 
 func (x *CertificateLog) Reset() {
 	*x = CertificateLog{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[51]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4201,7 +4281,7 @@ func (x *CertificateLog) String() string {
 func (*CertificateLog) ProtoMessage() {}
 
 func (x *CertificateLog) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[51]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4214,7 +4294,7 @@ func (x *CertificateLog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CertificateLog.ProtoReflect.Descriptor instead.
 func (*CertificateLog) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{51}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *CertificateLog) GetSubject() string {
@@ -4289,7 +4369,7 @@ type DnsAnswerLog struct {
 
 func (x *DnsAnswerLog) Reset() {
 	*x = DnsAnswerLog{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[52]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4301,7 +4381,7 @@ func (x *DnsAnswerLog) String() string {
 func (*DnsAnswerLog) ProtoMessage() {}
 
 func (x *DnsAnswerLog) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[52]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4314,7 +4394,7 @@ func (x *DnsAnswerLog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DnsAnswerLog.ProtoReflect.Descriptor instead.
 func (*DnsAnswerLog) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{52}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *DnsAnswerLog) GetRecord() string {
@@ -4379,7 +4459,7 @@ type DnsRecordLog struct {
 
 func (x *DnsRecordLog) Reset() {
 	*x = DnsRecordLog{}
-	mi := &file_monitor_v1_monitor_proto_msgTypes[53]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4391,7 +4471,7 @@ func (x *DnsRecordLog) String() string {
 func (*DnsRecordLog) ProtoMessage() {}
 
 func (x *DnsRecordLog) ProtoReflect() protoreflect.Message {
-	mi := &file_monitor_v1_monitor_proto_msgTypes[53]
+	mi := &file_monitor_v1_monitor_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4404,7 +4484,7 @@ func (x *DnsRecordLog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DnsRecordLog.ProtoReflect.Descriptor instead.
 func (*DnsRecordLog) Descriptor() ([]byte, []int) {
-	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{53}
+	return file_monitor_v1_monitor_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *DnsRecordLog) GetValue() string {
@@ -4445,6 +4525,15 @@ const file_monitor_v1_monitor_proto_rawDesc = "" +
 	"comparator\x18\x02 \x01(\tH\x01R\n" +
 	"comparator\x88\x01\x01B\t\n" +
 	"\a_targetB\r\n" +
+	"\v_comparator\"\x8d\x01\n" +
+	"\rJsonAssertion\x12\x17\n" +
+	"\x04path\x18\x01 \x01(\tH\x00R\x04path\x88\x01\x01\x12\x1b\n" +
+	"\x06target\x18\x02 \x01(\tH\x01R\x06target\x88\x01\x01\x12#\n" +
+	"\n" +
+	"comparator\x18\x03 \x01(\tH\x02R\n" +
+	"comparator\x88\x01\x01B\a\n" +
+	"\x05_pathB\t\n" +
+	"\a_targetB\r\n" +
 	"\v_comparator\"\x8c\x01\n" +
 	"\x0fHeaderAssertion\x12\x15\n" +
 	"\x03key\x18\x01 \x01(\tH\x00R\x03key\x88\x01\x01\x12\x1b\n" +
@@ -4463,8 +4552,7 @@ const file_monitor_v1_monitor_proto_rawDesc = "" +
 	"comparator\x88\x01\x01B\t\n" +
 	"\a_recordB\t\n" +
 	"\a_targetB\r\n" +
-	"\v_comparator\"\xd8\n" +
-	"\n" +
+	"\v_comparator\"\x9c\v\n" +
 	"\vHttpMonitor\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\tH\x00R\x02id\x88\x01\x01\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x01R\x04name\x88\x01\x01\x12\x1a\n" +
@@ -4489,7 +4577,8 @@ const file_monitor_v1_monitor_proto_rawDesc = "" +
 	"\aregions\x18\x0e \x03(\tR\aregions\x12,\n" +
 	"\aheaders\x18\x0f \x03(\v2\x12.monitor.v1.HeaderR\aheaders\x12U\n" +
 	"\x16status_code_assertions\x18\x10 \x03(\v2\x1f.monitor.v1.StatusCodeAssertionR\x14statusCodeAssertions\x12B\n" +
-	"\x0fbody_assertions\x18\x11 \x03(\v2\x19.monitor.v1.BodyAssertionR\x0ebodyAssertions\x12H\n" +
+	"\x0fbody_assertions\x18\x11 \x03(\v2\x19.monitor.v1.BodyAssertionR\x0ebodyAssertions\x12B\n" +
+	"\x0fjson_assertions\x18\x16 \x03(\v2\x19.monitor.v1.JsonAssertionR\x0ejsonAssertions\x12H\n" +
 	"\x11header_assertions\x18\x12 \x03(\v2\x1b.monitor.v1.HeaderAssertionR\x10headerAssertions\x12\x1b\n" +
 	"\x06status\x18\x1e \x01(\tH\x0fR\x06status\x88\x01\x01\x127\n" +
 	"\x15effective_degraded_at\x18\x1f \x01(\x05H\x10R\x13effectiveDegradedAt\x88\x01\x01\x12)\n" +
@@ -4921,177 +5010,179 @@ func file_monitor_v1_monitor_proto_rawDescGZIP() []byte {
 	return file_monitor_v1_monitor_proto_rawDescData
 }
 
-var file_monitor_v1_monitor_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
+var file_monitor_v1_monitor_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_monitor_v1_monitor_proto_goTypes = []any{
 	(*Header)(nil),                    // 0: monitor.v1.Header
 	(*StatusCodeAssertion)(nil),       // 1: monitor.v1.StatusCodeAssertion
 	(*BodyAssertion)(nil),             // 2: monitor.v1.BodyAssertion
-	(*HeaderAssertion)(nil),           // 3: monitor.v1.HeaderAssertion
-	(*RecordAssertion)(nil),           // 4: monitor.v1.RecordAssertion
-	(*HttpMonitor)(nil),               // 5: monitor.v1.HttpMonitor
-	(*TcpMonitor)(nil),                // 6: monitor.v1.TcpMonitor
-	(*DnsMonitor)(nil),                // 7: monitor.v1.DnsMonitor
-	(*Monitor)(nil),                   // 8: monitor.v1.Monitor
-	(*Warning)(nil),                   // 9: monitor.v1.Warning
-	(*CreateHttpMonitorRequest)(nil),  // 10: monitor.v1.CreateHttpMonitorRequest
-	(*CreateHttpMonitorResponse)(nil), // 11: monitor.v1.CreateHttpMonitorResponse
-	(*CreateTcpMonitorRequest)(nil),   // 12: monitor.v1.CreateTcpMonitorRequest
-	(*CreateTcpMonitorResponse)(nil),  // 13: monitor.v1.CreateTcpMonitorResponse
-	(*CreateDnsMonitorRequest)(nil),   // 14: monitor.v1.CreateDnsMonitorRequest
-	(*CreateDnsMonitorResponse)(nil),  // 15: monitor.v1.CreateDnsMonitorResponse
-	(*UpdateHttpMonitorRequest)(nil),  // 16: monitor.v1.UpdateHttpMonitorRequest
-	(*UpdateHttpMonitorResponse)(nil), // 17: monitor.v1.UpdateHttpMonitorResponse
-	(*UpdateTcpMonitorRequest)(nil),   // 18: monitor.v1.UpdateTcpMonitorRequest
-	(*UpdateTcpMonitorResponse)(nil),  // 19: monitor.v1.UpdateTcpMonitorResponse
-	(*UpdateDnsMonitorRequest)(nil),   // 20: monitor.v1.UpdateDnsMonitorRequest
-	(*UpdateDnsMonitorResponse)(nil),  // 21: monitor.v1.UpdateDnsMonitorResponse
-	(*GetMonitorRequest)(nil),         // 22: monitor.v1.GetMonitorRequest
-	(*GetMonitorResponse)(nil),        // 23: monitor.v1.GetMonitorResponse
-	(*ListMonitorsRequest)(nil),       // 24: monitor.v1.ListMonitorsRequest
-	(*ListMonitorsResponse)(nil),      // 25: monitor.v1.ListMonitorsResponse
-	(*DeleteMonitorRequest)(nil),      // 26: monitor.v1.DeleteMonitorRequest
-	(*DeleteMonitorResponse)(nil),     // 27: monitor.v1.DeleteMonitorResponse
-	(*TriggerMonitorRequest)(nil),     // 28: monitor.v1.TriggerMonitorRequest
-	(*TriggerMonitorResponse)(nil),    // 29: monitor.v1.TriggerMonitorResponse
-	(*Phases)(nil),                    // 30: monitor.v1.Phases
-	(*CheckResult)(nil),               // 31: monitor.v1.CheckResult
-	(*GetMonitorStatusRequest)(nil),   // 32: monitor.v1.GetMonitorStatusRequest
-	(*GetMonitorStatusResponse)(nil),  // 33: monitor.v1.GetMonitorStatusResponse
-	(*RegionStatus)(nil),              // 34: monitor.v1.RegionStatus
-	(*GetMonitorSummaryRequest)(nil),  // 35: monitor.v1.GetMonitorSummaryRequest
-	(*GetMonitorSummaryResponse)(nil), // 36: monitor.v1.GetMonitorSummaryResponse
-	(*Summary)(nil),                   // 37: monitor.v1.Summary
-	(*RegionSummary)(nil),             // 38: monitor.v1.RegionSummary
-	(*ListResponseLogsRequest)(nil),   // 39: monitor.v1.ListResponseLogsRequest
-	(*ListResponseLogsResponse)(nil),  // 40: monitor.v1.ListResponseLogsResponse
-	(*ResponseLog)(nil),               // 41: monitor.v1.ResponseLog
-	(*ListMissedSlotsRequest)(nil),    // 42: monitor.v1.ListMissedSlotsRequest
-	(*ListMissedSlotsResponse)(nil),   // 43: monitor.v1.ListMissedSlotsResponse
-	(*MissedSlots)(nil),               // 44: monitor.v1.MissedSlots
-	(*GetResponseLogRequest)(nil),     // 45: monitor.v1.GetResponseLogRequest
-	(*GetResponseLogResponse)(nil),    // 46: monitor.v1.GetResponseLogResponse
-	(*AttemptLog)(nil),                // 47: monitor.v1.AttemptLog
-	(*AssertionLog)(nil),              // 48: monitor.v1.AssertionLog
-	(*HopLog)(nil),                    // 49: monitor.v1.HopLog
-	(*ResponseHeader)(nil),            // 50: monitor.v1.ResponseHeader
-	(*CertificateLog)(nil),            // 51: monitor.v1.CertificateLog
-	(*DnsAnswerLog)(nil),              // 52: monitor.v1.DnsAnswerLog
-	(*DnsRecordLog)(nil),              // 53: monitor.v1.DnsRecordLog
-	(*timestamppb.Timestamp)(nil),     // 54: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),     // 55: google.protobuf.FieldMask
+	(*JsonAssertion)(nil),             // 3: monitor.v1.JsonAssertion
+	(*HeaderAssertion)(nil),           // 4: monitor.v1.HeaderAssertion
+	(*RecordAssertion)(nil),           // 5: monitor.v1.RecordAssertion
+	(*HttpMonitor)(nil),               // 6: monitor.v1.HttpMonitor
+	(*TcpMonitor)(nil),                // 7: monitor.v1.TcpMonitor
+	(*DnsMonitor)(nil),                // 8: monitor.v1.DnsMonitor
+	(*Monitor)(nil),                   // 9: monitor.v1.Monitor
+	(*Warning)(nil),                   // 10: monitor.v1.Warning
+	(*CreateHttpMonitorRequest)(nil),  // 11: monitor.v1.CreateHttpMonitorRequest
+	(*CreateHttpMonitorResponse)(nil), // 12: monitor.v1.CreateHttpMonitorResponse
+	(*CreateTcpMonitorRequest)(nil),   // 13: monitor.v1.CreateTcpMonitorRequest
+	(*CreateTcpMonitorResponse)(nil),  // 14: monitor.v1.CreateTcpMonitorResponse
+	(*CreateDnsMonitorRequest)(nil),   // 15: monitor.v1.CreateDnsMonitorRequest
+	(*CreateDnsMonitorResponse)(nil),  // 16: monitor.v1.CreateDnsMonitorResponse
+	(*UpdateHttpMonitorRequest)(nil),  // 17: monitor.v1.UpdateHttpMonitorRequest
+	(*UpdateHttpMonitorResponse)(nil), // 18: monitor.v1.UpdateHttpMonitorResponse
+	(*UpdateTcpMonitorRequest)(nil),   // 19: monitor.v1.UpdateTcpMonitorRequest
+	(*UpdateTcpMonitorResponse)(nil),  // 20: monitor.v1.UpdateTcpMonitorResponse
+	(*UpdateDnsMonitorRequest)(nil),   // 21: monitor.v1.UpdateDnsMonitorRequest
+	(*UpdateDnsMonitorResponse)(nil),  // 22: monitor.v1.UpdateDnsMonitorResponse
+	(*GetMonitorRequest)(nil),         // 23: monitor.v1.GetMonitorRequest
+	(*GetMonitorResponse)(nil),        // 24: monitor.v1.GetMonitorResponse
+	(*ListMonitorsRequest)(nil),       // 25: monitor.v1.ListMonitorsRequest
+	(*ListMonitorsResponse)(nil),      // 26: monitor.v1.ListMonitorsResponse
+	(*DeleteMonitorRequest)(nil),      // 27: monitor.v1.DeleteMonitorRequest
+	(*DeleteMonitorResponse)(nil),     // 28: monitor.v1.DeleteMonitorResponse
+	(*TriggerMonitorRequest)(nil),     // 29: monitor.v1.TriggerMonitorRequest
+	(*TriggerMonitorResponse)(nil),    // 30: monitor.v1.TriggerMonitorResponse
+	(*Phases)(nil),                    // 31: monitor.v1.Phases
+	(*CheckResult)(nil),               // 32: monitor.v1.CheckResult
+	(*GetMonitorStatusRequest)(nil),   // 33: monitor.v1.GetMonitorStatusRequest
+	(*GetMonitorStatusResponse)(nil),  // 34: monitor.v1.GetMonitorStatusResponse
+	(*RegionStatus)(nil),              // 35: monitor.v1.RegionStatus
+	(*GetMonitorSummaryRequest)(nil),  // 36: monitor.v1.GetMonitorSummaryRequest
+	(*GetMonitorSummaryResponse)(nil), // 37: monitor.v1.GetMonitorSummaryResponse
+	(*Summary)(nil),                   // 38: monitor.v1.Summary
+	(*RegionSummary)(nil),             // 39: monitor.v1.RegionSummary
+	(*ListResponseLogsRequest)(nil),   // 40: monitor.v1.ListResponseLogsRequest
+	(*ListResponseLogsResponse)(nil),  // 41: monitor.v1.ListResponseLogsResponse
+	(*ResponseLog)(nil),               // 42: monitor.v1.ResponseLog
+	(*ListMissedSlotsRequest)(nil),    // 43: monitor.v1.ListMissedSlotsRequest
+	(*ListMissedSlotsResponse)(nil),   // 44: monitor.v1.ListMissedSlotsResponse
+	(*MissedSlots)(nil),               // 45: monitor.v1.MissedSlots
+	(*GetResponseLogRequest)(nil),     // 46: monitor.v1.GetResponseLogRequest
+	(*GetResponseLogResponse)(nil),    // 47: monitor.v1.GetResponseLogResponse
+	(*AttemptLog)(nil),                // 48: monitor.v1.AttemptLog
+	(*AssertionLog)(nil),              // 49: monitor.v1.AssertionLog
+	(*HopLog)(nil),                    // 50: monitor.v1.HopLog
+	(*ResponseHeader)(nil),            // 51: monitor.v1.ResponseHeader
+	(*CertificateLog)(nil),            // 52: monitor.v1.CertificateLog
+	(*DnsAnswerLog)(nil),              // 53: monitor.v1.DnsAnswerLog
+	(*DnsRecordLog)(nil),              // 54: monitor.v1.DnsRecordLog
+	(*timestamppb.Timestamp)(nil),     // 55: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),     // 56: google.protobuf.FieldMask
 }
 var file_monitor_v1_monitor_proto_depIdxs = []int32{
 	0,  // 0: monitor.v1.HttpMonitor.headers:type_name -> monitor.v1.Header
 	1,  // 1: monitor.v1.HttpMonitor.status_code_assertions:type_name -> monitor.v1.StatusCodeAssertion
 	2,  // 2: monitor.v1.HttpMonitor.body_assertions:type_name -> monitor.v1.BodyAssertion
-	3,  // 3: monitor.v1.HttpMonitor.header_assertions:type_name -> monitor.v1.HeaderAssertion
-	54, // 4: monitor.v1.HttpMonitor.created_at:type_name -> google.protobuf.Timestamp
-	54, // 5: monitor.v1.HttpMonitor.updated_at:type_name -> google.protobuf.Timestamp
-	54, // 6: monitor.v1.TcpMonitor.created_at:type_name -> google.protobuf.Timestamp
-	54, // 7: monitor.v1.TcpMonitor.updated_at:type_name -> google.protobuf.Timestamp
-	4,  // 8: monitor.v1.DnsMonitor.record_assertions:type_name -> monitor.v1.RecordAssertion
-	54, // 9: monitor.v1.DnsMonitor.created_at:type_name -> google.protobuf.Timestamp
-	54, // 10: monitor.v1.DnsMonitor.updated_at:type_name -> google.protobuf.Timestamp
-	5,  // 11: monitor.v1.Monitor.http:type_name -> monitor.v1.HttpMonitor
-	6,  // 12: monitor.v1.Monitor.tcp:type_name -> monitor.v1.TcpMonitor
-	7,  // 13: monitor.v1.Monitor.dns:type_name -> monitor.v1.DnsMonitor
-	5,  // 14: monitor.v1.CreateHttpMonitorRequest.monitor:type_name -> monitor.v1.HttpMonitor
-	5,  // 15: monitor.v1.CreateHttpMonitorResponse.monitor:type_name -> monitor.v1.HttpMonitor
-	9,  // 16: monitor.v1.CreateHttpMonitorResponse.warnings:type_name -> monitor.v1.Warning
-	6,  // 17: monitor.v1.CreateTcpMonitorRequest.monitor:type_name -> monitor.v1.TcpMonitor
-	6,  // 18: monitor.v1.CreateTcpMonitorResponse.monitor:type_name -> monitor.v1.TcpMonitor
-	9,  // 19: monitor.v1.CreateTcpMonitorResponse.warnings:type_name -> monitor.v1.Warning
-	7,  // 20: monitor.v1.CreateDnsMonitorRequest.monitor:type_name -> monitor.v1.DnsMonitor
-	7,  // 21: monitor.v1.CreateDnsMonitorResponse.monitor:type_name -> monitor.v1.DnsMonitor
-	9,  // 22: monitor.v1.CreateDnsMonitorResponse.warnings:type_name -> monitor.v1.Warning
-	5,  // 23: monitor.v1.UpdateHttpMonitorRequest.monitor:type_name -> monitor.v1.HttpMonitor
-	55, // 24: monitor.v1.UpdateHttpMonitorRequest.update_mask:type_name -> google.protobuf.FieldMask
-	5,  // 25: monitor.v1.UpdateHttpMonitorResponse.monitor:type_name -> monitor.v1.HttpMonitor
-	9,  // 26: monitor.v1.UpdateHttpMonitorResponse.warnings:type_name -> monitor.v1.Warning
-	6,  // 27: monitor.v1.UpdateTcpMonitorRequest.monitor:type_name -> monitor.v1.TcpMonitor
-	55, // 28: monitor.v1.UpdateTcpMonitorRequest.update_mask:type_name -> google.protobuf.FieldMask
-	6,  // 29: monitor.v1.UpdateTcpMonitorResponse.monitor:type_name -> monitor.v1.TcpMonitor
-	9,  // 30: monitor.v1.UpdateTcpMonitorResponse.warnings:type_name -> monitor.v1.Warning
-	7,  // 31: monitor.v1.UpdateDnsMonitorRequest.monitor:type_name -> monitor.v1.DnsMonitor
-	55, // 32: monitor.v1.UpdateDnsMonitorRequest.update_mask:type_name -> google.protobuf.FieldMask
-	7,  // 33: monitor.v1.UpdateDnsMonitorResponse.monitor:type_name -> monitor.v1.DnsMonitor
-	9,  // 34: monitor.v1.UpdateDnsMonitorResponse.warnings:type_name -> monitor.v1.Warning
-	8,  // 35: monitor.v1.GetMonitorResponse.monitor:type_name -> monitor.v1.Monitor
-	5,  // 36: monitor.v1.ListMonitorsResponse.http_monitors:type_name -> monitor.v1.HttpMonitor
-	6,  // 37: monitor.v1.ListMonitorsResponse.tcp_monitors:type_name -> monitor.v1.TcpMonitor
-	7,  // 38: monitor.v1.ListMonitorsResponse.dns_monitors:type_name -> monitor.v1.DnsMonitor
-	31, // 39: monitor.v1.TriggerMonitorResponse.results:type_name -> monitor.v1.CheckResult
-	30, // 40: monitor.v1.CheckResult.phases:type_name -> monitor.v1.Phases
-	54, // 41: monitor.v1.CheckResult.finished_at:type_name -> google.protobuf.Timestamp
-	54, // 42: monitor.v1.GetMonitorStatusResponse.since:type_name -> google.protobuf.Timestamp
-	34, // 43: monitor.v1.GetMonitorStatusResponse.regions:type_name -> monitor.v1.RegionStatus
-	54, // 44: monitor.v1.GetMonitorStatusResponse.maintenance_until:type_name -> google.protobuf.Timestamp
-	54, // 45: monitor.v1.RegionStatus.checked_at:type_name -> google.protobuf.Timestamp
-	54, // 46: monitor.v1.GetMonitorSummaryResponse.from:type_name -> google.protobuf.Timestamp
-	54, // 47: monitor.v1.GetMonitorSummaryResponse.to:type_name -> google.protobuf.Timestamp
-	37, // 48: monitor.v1.GetMonitorSummaryResponse.total:type_name -> monitor.v1.Summary
-	38, // 49: monitor.v1.GetMonitorSummaryResponse.regions:type_name -> monitor.v1.RegionSummary
-	54, // 50: monitor.v1.Summary.last_checked_at:type_name -> google.protobuf.Timestamp
-	37, // 51: monitor.v1.RegionSummary.summary:type_name -> monitor.v1.Summary
-	54, // 52: monitor.v1.ListResponseLogsRequest.from:type_name -> google.protobuf.Timestamp
-	54, // 53: monitor.v1.ListResponseLogsRequest.to:type_name -> google.protobuf.Timestamp
-	41, // 54: monitor.v1.ListResponseLogsResponse.logs:type_name -> monitor.v1.ResponseLog
-	54, // 55: monitor.v1.ResponseLog.slot:type_name -> google.protobuf.Timestamp
-	30, // 56: monitor.v1.ResponseLog.phases:type_name -> monitor.v1.Phases
-	54, // 57: monitor.v1.ResponseLog.finished_at:type_name -> google.protobuf.Timestamp
-	54, // 58: monitor.v1.ListMissedSlotsRequest.from:type_name -> google.protobuf.Timestamp
-	54, // 59: monitor.v1.ListMissedSlotsRequest.to:type_name -> google.protobuf.Timestamp
-	44, // 60: monitor.v1.ListMissedSlotsResponse.missed:type_name -> monitor.v1.MissedSlots
-	54, // 61: monitor.v1.MissedSlots.first_slot:type_name -> google.protobuf.Timestamp
-	54, // 62: monitor.v1.MissedSlots.last_slot:type_name -> google.protobuf.Timestamp
-	41, // 63: monitor.v1.GetResponseLogResponse.log:type_name -> monitor.v1.ResponseLog
-	47, // 64: monitor.v1.GetResponseLogResponse.attempts:type_name -> monitor.v1.AttemptLog
-	54, // 65: monitor.v1.AttemptLog.started_at:type_name -> google.protobuf.Timestamp
-	48, // 66: monitor.v1.AttemptLog.assertions:type_name -> monitor.v1.AssertionLog
-	49, // 67: monitor.v1.AttemptLog.hops:type_name -> monitor.v1.HopLog
-	52, // 68: monitor.v1.AttemptLog.answers:type_name -> monitor.v1.DnsAnswerLog
-	30, // 69: monitor.v1.HopLog.phases:type_name -> monitor.v1.Phases
-	50, // 70: monitor.v1.HopLog.headers:type_name -> monitor.v1.ResponseHeader
-	51, // 71: monitor.v1.HopLog.certificate:type_name -> monitor.v1.CertificateLog
-	54, // 72: monitor.v1.CertificateLog.not_before:type_name -> google.protobuf.Timestamp
-	54, // 73: monitor.v1.CertificateLog.not_after:type_name -> google.protobuf.Timestamp
-	54, // 74: monitor.v1.CertificateLog.chain_not_after:type_name -> google.protobuf.Timestamp
-	53, // 75: monitor.v1.DnsAnswerLog.records:type_name -> monitor.v1.DnsRecordLog
-	10, // 76: monitor.v1.MonitorService.CreateHttpMonitor:input_type -> monitor.v1.CreateHttpMonitorRequest
-	12, // 77: monitor.v1.MonitorService.CreateTcpMonitor:input_type -> monitor.v1.CreateTcpMonitorRequest
-	14, // 78: monitor.v1.MonitorService.CreateDnsMonitor:input_type -> monitor.v1.CreateDnsMonitorRequest
-	16, // 79: monitor.v1.MonitorService.UpdateHttpMonitor:input_type -> monitor.v1.UpdateHttpMonitorRequest
-	18, // 80: monitor.v1.MonitorService.UpdateTcpMonitor:input_type -> monitor.v1.UpdateTcpMonitorRequest
-	20, // 81: monitor.v1.MonitorService.UpdateDnsMonitor:input_type -> monitor.v1.UpdateDnsMonitorRequest
-	22, // 82: monitor.v1.MonitorService.GetMonitor:input_type -> monitor.v1.GetMonitorRequest
-	24, // 83: monitor.v1.MonitorService.ListMonitors:input_type -> monitor.v1.ListMonitorsRequest
-	26, // 84: monitor.v1.MonitorService.DeleteMonitor:input_type -> monitor.v1.DeleteMonitorRequest
-	28, // 85: monitor.v1.MonitorService.TriggerMonitor:input_type -> monitor.v1.TriggerMonitorRequest
-	32, // 86: monitor.v1.MonitorService.GetMonitorStatus:input_type -> monitor.v1.GetMonitorStatusRequest
-	35, // 87: monitor.v1.MonitorService.GetMonitorSummary:input_type -> monitor.v1.GetMonitorSummaryRequest
-	39, // 88: monitor.v1.MonitorService.ListResponseLogs:input_type -> monitor.v1.ListResponseLogsRequest
-	42, // 89: monitor.v1.MonitorService.ListMissedSlots:input_type -> monitor.v1.ListMissedSlotsRequest
-	45, // 90: monitor.v1.MonitorService.GetResponseLog:input_type -> monitor.v1.GetResponseLogRequest
-	11, // 91: monitor.v1.MonitorService.CreateHttpMonitor:output_type -> monitor.v1.CreateHttpMonitorResponse
-	13, // 92: monitor.v1.MonitorService.CreateTcpMonitor:output_type -> monitor.v1.CreateTcpMonitorResponse
-	15, // 93: monitor.v1.MonitorService.CreateDnsMonitor:output_type -> monitor.v1.CreateDnsMonitorResponse
-	17, // 94: monitor.v1.MonitorService.UpdateHttpMonitor:output_type -> monitor.v1.UpdateHttpMonitorResponse
-	19, // 95: monitor.v1.MonitorService.UpdateTcpMonitor:output_type -> monitor.v1.UpdateTcpMonitorResponse
-	21, // 96: monitor.v1.MonitorService.UpdateDnsMonitor:output_type -> monitor.v1.UpdateDnsMonitorResponse
-	23, // 97: monitor.v1.MonitorService.GetMonitor:output_type -> monitor.v1.GetMonitorResponse
-	25, // 98: monitor.v1.MonitorService.ListMonitors:output_type -> monitor.v1.ListMonitorsResponse
-	27, // 99: monitor.v1.MonitorService.DeleteMonitor:output_type -> monitor.v1.DeleteMonitorResponse
-	29, // 100: monitor.v1.MonitorService.TriggerMonitor:output_type -> monitor.v1.TriggerMonitorResponse
-	33, // 101: monitor.v1.MonitorService.GetMonitorStatus:output_type -> monitor.v1.GetMonitorStatusResponse
-	36, // 102: monitor.v1.MonitorService.GetMonitorSummary:output_type -> monitor.v1.GetMonitorSummaryResponse
-	40, // 103: monitor.v1.MonitorService.ListResponseLogs:output_type -> monitor.v1.ListResponseLogsResponse
-	43, // 104: monitor.v1.MonitorService.ListMissedSlots:output_type -> monitor.v1.ListMissedSlotsResponse
-	46, // 105: monitor.v1.MonitorService.GetResponseLog:output_type -> monitor.v1.GetResponseLogResponse
-	91, // [91:106] is the sub-list for method output_type
-	76, // [76:91] is the sub-list for method input_type
-	76, // [76:76] is the sub-list for extension type_name
-	76, // [76:76] is the sub-list for extension extendee
-	0,  // [0:76] is the sub-list for field type_name
+	3,  // 3: monitor.v1.HttpMonitor.json_assertions:type_name -> monitor.v1.JsonAssertion
+	4,  // 4: monitor.v1.HttpMonitor.header_assertions:type_name -> monitor.v1.HeaderAssertion
+	55, // 5: monitor.v1.HttpMonitor.created_at:type_name -> google.protobuf.Timestamp
+	55, // 6: monitor.v1.HttpMonitor.updated_at:type_name -> google.protobuf.Timestamp
+	55, // 7: monitor.v1.TcpMonitor.created_at:type_name -> google.protobuf.Timestamp
+	55, // 8: monitor.v1.TcpMonitor.updated_at:type_name -> google.protobuf.Timestamp
+	5,  // 9: monitor.v1.DnsMonitor.record_assertions:type_name -> monitor.v1.RecordAssertion
+	55, // 10: monitor.v1.DnsMonitor.created_at:type_name -> google.protobuf.Timestamp
+	55, // 11: monitor.v1.DnsMonitor.updated_at:type_name -> google.protobuf.Timestamp
+	6,  // 12: monitor.v1.Monitor.http:type_name -> monitor.v1.HttpMonitor
+	7,  // 13: monitor.v1.Monitor.tcp:type_name -> monitor.v1.TcpMonitor
+	8,  // 14: monitor.v1.Monitor.dns:type_name -> monitor.v1.DnsMonitor
+	6,  // 15: monitor.v1.CreateHttpMonitorRequest.monitor:type_name -> monitor.v1.HttpMonitor
+	6,  // 16: monitor.v1.CreateHttpMonitorResponse.monitor:type_name -> monitor.v1.HttpMonitor
+	10, // 17: monitor.v1.CreateHttpMonitorResponse.warnings:type_name -> monitor.v1.Warning
+	7,  // 18: monitor.v1.CreateTcpMonitorRequest.monitor:type_name -> monitor.v1.TcpMonitor
+	7,  // 19: monitor.v1.CreateTcpMonitorResponse.monitor:type_name -> monitor.v1.TcpMonitor
+	10, // 20: monitor.v1.CreateTcpMonitorResponse.warnings:type_name -> monitor.v1.Warning
+	8,  // 21: monitor.v1.CreateDnsMonitorRequest.monitor:type_name -> monitor.v1.DnsMonitor
+	8,  // 22: monitor.v1.CreateDnsMonitorResponse.monitor:type_name -> monitor.v1.DnsMonitor
+	10, // 23: monitor.v1.CreateDnsMonitorResponse.warnings:type_name -> monitor.v1.Warning
+	6,  // 24: monitor.v1.UpdateHttpMonitorRequest.monitor:type_name -> monitor.v1.HttpMonitor
+	56, // 25: monitor.v1.UpdateHttpMonitorRequest.update_mask:type_name -> google.protobuf.FieldMask
+	6,  // 26: monitor.v1.UpdateHttpMonitorResponse.monitor:type_name -> monitor.v1.HttpMonitor
+	10, // 27: monitor.v1.UpdateHttpMonitorResponse.warnings:type_name -> monitor.v1.Warning
+	7,  // 28: monitor.v1.UpdateTcpMonitorRequest.monitor:type_name -> monitor.v1.TcpMonitor
+	56, // 29: monitor.v1.UpdateTcpMonitorRequest.update_mask:type_name -> google.protobuf.FieldMask
+	7,  // 30: monitor.v1.UpdateTcpMonitorResponse.monitor:type_name -> monitor.v1.TcpMonitor
+	10, // 31: monitor.v1.UpdateTcpMonitorResponse.warnings:type_name -> monitor.v1.Warning
+	8,  // 32: monitor.v1.UpdateDnsMonitorRequest.monitor:type_name -> monitor.v1.DnsMonitor
+	56, // 33: monitor.v1.UpdateDnsMonitorRequest.update_mask:type_name -> google.protobuf.FieldMask
+	8,  // 34: monitor.v1.UpdateDnsMonitorResponse.monitor:type_name -> monitor.v1.DnsMonitor
+	10, // 35: monitor.v1.UpdateDnsMonitorResponse.warnings:type_name -> monitor.v1.Warning
+	9,  // 36: monitor.v1.GetMonitorResponse.monitor:type_name -> monitor.v1.Monitor
+	6,  // 37: monitor.v1.ListMonitorsResponse.http_monitors:type_name -> monitor.v1.HttpMonitor
+	7,  // 38: monitor.v1.ListMonitorsResponse.tcp_monitors:type_name -> monitor.v1.TcpMonitor
+	8,  // 39: monitor.v1.ListMonitorsResponse.dns_monitors:type_name -> monitor.v1.DnsMonitor
+	32, // 40: monitor.v1.TriggerMonitorResponse.results:type_name -> monitor.v1.CheckResult
+	31, // 41: monitor.v1.CheckResult.phases:type_name -> monitor.v1.Phases
+	55, // 42: monitor.v1.CheckResult.finished_at:type_name -> google.protobuf.Timestamp
+	55, // 43: monitor.v1.GetMonitorStatusResponse.since:type_name -> google.protobuf.Timestamp
+	35, // 44: monitor.v1.GetMonitorStatusResponse.regions:type_name -> monitor.v1.RegionStatus
+	55, // 45: monitor.v1.GetMonitorStatusResponse.maintenance_until:type_name -> google.protobuf.Timestamp
+	55, // 46: monitor.v1.RegionStatus.checked_at:type_name -> google.protobuf.Timestamp
+	55, // 47: monitor.v1.GetMonitorSummaryResponse.from:type_name -> google.protobuf.Timestamp
+	55, // 48: monitor.v1.GetMonitorSummaryResponse.to:type_name -> google.protobuf.Timestamp
+	38, // 49: monitor.v1.GetMonitorSummaryResponse.total:type_name -> monitor.v1.Summary
+	39, // 50: monitor.v1.GetMonitorSummaryResponse.regions:type_name -> monitor.v1.RegionSummary
+	55, // 51: monitor.v1.Summary.last_checked_at:type_name -> google.protobuf.Timestamp
+	38, // 52: monitor.v1.RegionSummary.summary:type_name -> monitor.v1.Summary
+	55, // 53: monitor.v1.ListResponseLogsRequest.from:type_name -> google.protobuf.Timestamp
+	55, // 54: monitor.v1.ListResponseLogsRequest.to:type_name -> google.protobuf.Timestamp
+	42, // 55: monitor.v1.ListResponseLogsResponse.logs:type_name -> monitor.v1.ResponseLog
+	55, // 56: monitor.v1.ResponseLog.slot:type_name -> google.protobuf.Timestamp
+	31, // 57: monitor.v1.ResponseLog.phases:type_name -> monitor.v1.Phases
+	55, // 58: monitor.v1.ResponseLog.finished_at:type_name -> google.protobuf.Timestamp
+	55, // 59: monitor.v1.ListMissedSlotsRequest.from:type_name -> google.protobuf.Timestamp
+	55, // 60: monitor.v1.ListMissedSlotsRequest.to:type_name -> google.protobuf.Timestamp
+	45, // 61: monitor.v1.ListMissedSlotsResponse.missed:type_name -> monitor.v1.MissedSlots
+	55, // 62: monitor.v1.MissedSlots.first_slot:type_name -> google.protobuf.Timestamp
+	55, // 63: monitor.v1.MissedSlots.last_slot:type_name -> google.protobuf.Timestamp
+	42, // 64: monitor.v1.GetResponseLogResponse.log:type_name -> monitor.v1.ResponseLog
+	48, // 65: monitor.v1.GetResponseLogResponse.attempts:type_name -> monitor.v1.AttemptLog
+	55, // 66: monitor.v1.AttemptLog.started_at:type_name -> google.protobuf.Timestamp
+	49, // 67: monitor.v1.AttemptLog.assertions:type_name -> monitor.v1.AssertionLog
+	50, // 68: monitor.v1.AttemptLog.hops:type_name -> monitor.v1.HopLog
+	53, // 69: monitor.v1.AttemptLog.answers:type_name -> monitor.v1.DnsAnswerLog
+	31, // 70: monitor.v1.HopLog.phases:type_name -> monitor.v1.Phases
+	51, // 71: monitor.v1.HopLog.headers:type_name -> monitor.v1.ResponseHeader
+	52, // 72: monitor.v1.HopLog.certificate:type_name -> monitor.v1.CertificateLog
+	55, // 73: monitor.v1.CertificateLog.not_before:type_name -> google.protobuf.Timestamp
+	55, // 74: monitor.v1.CertificateLog.not_after:type_name -> google.protobuf.Timestamp
+	55, // 75: monitor.v1.CertificateLog.chain_not_after:type_name -> google.protobuf.Timestamp
+	54, // 76: monitor.v1.DnsAnswerLog.records:type_name -> monitor.v1.DnsRecordLog
+	11, // 77: monitor.v1.MonitorService.CreateHttpMonitor:input_type -> monitor.v1.CreateHttpMonitorRequest
+	13, // 78: monitor.v1.MonitorService.CreateTcpMonitor:input_type -> monitor.v1.CreateTcpMonitorRequest
+	15, // 79: monitor.v1.MonitorService.CreateDnsMonitor:input_type -> monitor.v1.CreateDnsMonitorRequest
+	17, // 80: monitor.v1.MonitorService.UpdateHttpMonitor:input_type -> monitor.v1.UpdateHttpMonitorRequest
+	19, // 81: monitor.v1.MonitorService.UpdateTcpMonitor:input_type -> monitor.v1.UpdateTcpMonitorRequest
+	21, // 82: monitor.v1.MonitorService.UpdateDnsMonitor:input_type -> monitor.v1.UpdateDnsMonitorRequest
+	23, // 83: monitor.v1.MonitorService.GetMonitor:input_type -> monitor.v1.GetMonitorRequest
+	25, // 84: monitor.v1.MonitorService.ListMonitors:input_type -> monitor.v1.ListMonitorsRequest
+	27, // 85: monitor.v1.MonitorService.DeleteMonitor:input_type -> monitor.v1.DeleteMonitorRequest
+	29, // 86: monitor.v1.MonitorService.TriggerMonitor:input_type -> monitor.v1.TriggerMonitorRequest
+	33, // 87: monitor.v1.MonitorService.GetMonitorStatus:input_type -> monitor.v1.GetMonitorStatusRequest
+	36, // 88: monitor.v1.MonitorService.GetMonitorSummary:input_type -> monitor.v1.GetMonitorSummaryRequest
+	40, // 89: monitor.v1.MonitorService.ListResponseLogs:input_type -> monitor.v1.ListResponseLogsRequest
+	43, // 90: monitor.v1.MonitorService.ListMissedSlots:input_type -> monitor.v1.ListMissedSlotsRequest
+	46, // 91: monitor.v1.MonitorService.GetResponseLog:input_type -> monitor.v1.GetResponseLogRequest
+	12, // 92: monitor.v1.MonitorService.CreateHttpMonitor:output_type -> monitor.v1.CreateHttpMonitorResponse
+	14, // 93: monitor.v1.MonitorService.CreateTcpMonitor:output_type -> monitor.v1.CreateTcpMonitorResponse
+	16, // 94: monitor.v1.MonitorService.CreateDnsMonitor:output_type -> monitor.v1.CreateDnsMonitorResponse
+	18, // 95: monitor.v1.MonitorService.UpdateHttpMonitor:output_type -> monitor.v1.UpdateHttpMonitorResponse
+	20, // 96: monitor.v1.MonitorService.UpdateTcpMonitor:output_type -> monitor.v1.UpdateTcpMonitorResponse
+	22, // 97: monitor.v1.MonitorService.UpdateDnsMonitor:output_type -> monitor.v1.UpdateDnsMonitorResponse
+	24, // 98: monitor.v1.MonitorService.GetMonitor:output_type -> monitor.v1.GetMonitorResponse
+	26, // 99: monitor.v1.MonitorService.ListMonitors:output_type -> monitor.v1.ListMonitorsResponse
+	28, // 100: monitor.v1.MonitorService.DeleteMonitor:output_type -> monitor.v1.DeleteMonitorResponse
+	30, // 101: monitor.v1.MonitorService.TriggerMonitor:output_type -> monitor.v1.TriggerMonitorResponse
+	34, // 102: monitor.v1.MonitorService.GetMonitorStatus:output_type -> monitor.v1.GetMonitorStatusResponse
+	37, // 103: monitor.v1.MonitorService.GetMonitorSummary:output_type -> monitor.v1.GetMonitorSummaryResponse
+	41, // 104: monitor.v1.MonitorService.ListResponseLogs:output_type -> monitor.v1.ListResponseLogsResponse
+	44, // 105: monitor.v1.MonitorService.ListMissedSlots:output_type -> monitor.v1.ListMissedSlotsResponse
+	47, // 106: monitor.v1.MonitorService.GetResponseLog:output_type -> monitor.v1.GetResponseLogResponse
+	92, // [92:107] is the sub-list for method output_type
+	77, // [77:92] is the sub-list for method input_type
+	77, // [77:77] is the sub-list for extension type_name
+	77, // [77:77] is the sub-list for extension extendee
+	0,  // [0:77] is the sub-list for field type_name
 }
 
 func init() { file_monitor_v1_monitor_proto_init() }
@@ -5107,33 +5198,34 @@ func file_monitor_v1_monitor_proto_init() {
 	file_monitor_v1_monitor_proto_msgTypes[5].OneofWrappers = []any{}
 	file_monitor_v1_monitor_proto_msgTypes[6].OneofWrappers = []any{}
 	file_monitor_v1_monitor_proto_msgTypes[7].OneofWrappers = []any{}
-	file_monitor_v1_monitor_proto_msgTypes[8].OneofWrappers = []any{
+	file_monitor_v1_monitor_proto_msgTypes[8].OneofWrappers = []any{}
+	file_monitor_v1_monitor_proto_msgTypes[9].OneofWrappers = []any{
 		(*Monitor_Http)(nil),
 		(*Monitor_Tcp)(nil),
 		(*Monitor_Dns)(nil),
 	}
-	file_monitor_v1_monitor_proto_msgTypes[16].OneofWrappers = []any{}
-	file_monitor_v1_monitor_proto_msgTypes[18].OneofWrappers = []any{}
-	file_monitor_v1_monitor_proto_msgTypes[20].OneofWrappers = []any{}
-	file_monitor_v1_monitor_proto_msgTypes[24].OneofWrappers = []any{}
-	file_monitor_v1_monitor_proto_msgTypes[30].OneofWrappers = []any{}
+	file_monitor_v1_monitor_proto_msgTypes[17].OneofWrappers = []any{}
+	file_monitor_v1_monitor_proto_msgTypes[19].OneofWrappers = []any{}
+	file_monitor_v1_monitor_proto_msgTypes[21].OneofWrappers = []any{}
+	file_monitor_v1_monitor_proto_msgTypes[25].OneofWrappers = []any{}
 	file_monitor_v1_monitor_proto_msgTypes[31].OneofWrappers = []any{}
-	file_monitor_v1_monitor_proto_msgTypes[34].OneofWrappers = []any{}
+	file_monitor_v1_monitor_proto_msgTypes[32].OneofWrappers = []any{}
 	file_monitor_v1_monitor_proto_msgTypes[35].OneofWrappers = []any{}
 	file_monitor_v1_monitor_proto_msgTypes[36].OneofWrappers = []any{}
 	file_monitor_v1_monitor_proto_msgTypes[37].OneofWrappers = []any{}
-	file_monitor_v1_monitor_proto_msgTypes[39].OneofWrappers = []any{}
-	file_monitor_v1_monitor_proto_msgTypes[41].OneofWrappers = []any{}
+	file_monitor_v1_monitor_proto_msgTypes[38].OneofWrappers = []any{}
+	file_monitor_v1_monitor_proto_msgTypes[40].OneofWrappers = []any{}
 	file_monitor_v1_monitor_proto_msgTypes[42].OneofWrappers = []any{}
-	file_monitor_v1_monitor_proto_msgTypes[47].OneofWrappers = []any{}
-	file_monitor_v1_monitor_proto_msgTypes[49].OneofWrappers = []any{}
+	file_monitor_v1_monitor_proto_msgTypes[43].OneofWrappers = []any{}
+	file_monitor_v1_monitor_proto_msgTypes[48].OneofWrappers = []any{}
+	file_monitor_v1_monitor_proto_msgTypes[50].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_monitor_v1_monitor_proto_rawDesc), len(file_monitor_v1_monitor_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   54,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -458,7 +458,7 @@ class MonitorService:
             page_token: `next_page_token` of the page before, together with the same filter.
             regions: Only those of these regions.
             reasons: Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
-                `disconnected`, `fault`, `unknown`.
+                `disconnected`, `no_ipv6`, `fault`, `unknown`.
             from_: Only those with a slot at this time or later.
             to: Only those with a slot before this time.
             options: Options of this call.
@@ -487,7 +487,7 @@ class MonitorService:
             page_token: `next_page_token` of the page before, together with the same filter.
             regions: Only those of these regions.
             reasons: Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
-                `disconnected`, `fault`, `unknown`.
+                `disconnected`, `no_ipv6`, `fault`, `unknown`.
             from_: Only those with a slot at this time or later.
             to: Only those with a slot before this time.
             options: Options of this call.
@@ -867,7 +867,7 @@ class AsyncMonitorService:
             page_token: `next_page_token` of the page before, together with the same filter.
             regions: Only those of these regions.
             reasons: Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
-                `disconnected`, `fault`, `unknown`.
+                `disconnected`, `no_ipv6`, `fault`, `unknown`.
             from_: Only those with a slot at this time or later.
             to: Only those with a slot before this time.
             options: Options of this call.
@@ -896,7 +896,7 @@ class AsyncMonitorService:
             page_token: `next_page_token` of the page before, together with the same filter.
             regions: Only those of these regions.
             reasons: Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
-                `disconnected`, `fault`, `unknown`.
+                `disconnected`, `no_ipv6`, `fault`, `unknown`.
             from_: Only those with a slot at this time or later.
             to: Only those with a slot before this time.
             options: Options of this call.

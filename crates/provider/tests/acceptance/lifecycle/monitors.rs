@@ -108,6 +108,15 @@ async fn http_monitor_arguments_change_in_place() {
                 ],
             ),
             argument(
+                "json_assertions",
+                &[
+                    "",
+                    "\njson_assertions {\n path = \"$.a[?@.b > 1]\"\n target = \"\"\n comparator = \"empty\"\n}\n",
+                    "\njson_assertions {\n path = \"$.a\"\n target = \"^\\\\d+$\"\n comparator = \"matches\"\n}\njson_assertions {\n path = \"$.a\"\n target = \"2\"\n comparator = \"lt\"\n}\n",
+                    "",
+                ],
+            ),
+            argument(
                 "header_assertions",
                 &[
                     "",

@@ -1,0 +1,142 @@
+//! The regular expression of an assertion. It needs linear time, and the memory of a compiled one is
+//! limited.
+
+use regex::{Regex, RegexBuilder};
+
+use super::FormatError;
+
+/// Memory up to which an expression examines the whole of any text that a check reads.
+const SMALL_BYTES: usize = 32 * 1024;
+/// Maximum memory of a compiled expression. `\w+@\w+\.\w+` needs 190 KB, because `\w` has all letters of
+/// Unicode.
+const PATTERN_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of a text that a larger expression examines. The time of a search is at most proportional to both
+/// sizes: two seconds for either limit.
+const LARGE_TEXT_BYTES: usize = 128 * 1024;
+/// Memory that a search may use beside the expression, to be fast. A search that needs more is slower.
+const SEARCH_BYTES: usize = 512 * 1024;
+
+/// A regular expression, compiled.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    regex: Regex,
+    /// Bytes of a text to examine.
+    text_bytes: usize,
+}
+
+impl Pattern {
+    /// Compiles an expression. The error has the position and the reason.
+    pub fn parse(text: &str) -> Result<Self, FormatError> {
+        // `regex` reports errors in several lines, and this parser as data.
+        if let Err(error) = regex_syntax::Parser::new().parse(text) {
+            return Err(refused(text, &error));
+        }
+        let compile =
+            |bytes| RegexBuilder::new(text).size_limit(bytes).dfa_size_limit(SEARCH_BYTES).build();
+        if let Ok(regex) = compile(SMALL_BYTES) {
+            return Ok(Self { regex, text_bytes: usize::MAX });
+        }
+        match compile(PATTERN_BYTES_MAX) {
+            Ok(regex) => Ok(Self { regex, text_bytes: LARGE_TEXT_BYTES }),
+            Err(_) => {
+                Err("must be a smaller regular expression: repeat less, or write classes of ASCII \
+                           such as `[0-9A-Za-z_]` instead of `\\w`"
+                    .into())
+            }
+        }
+    }
+
+    /// Returns the expression that matches exactly this text.
+    pub fn escape(text: &str) -> String {
+        regex_syntax::escape(text)
+    }
+
+    /// Returns whether the expression matches somewhere in a text that starts with `known`, and goes on if
+    /// it `has_more`. Returns `None` if that depends on the part that is not examined: a match at the end of
+    /// the known text does, because the rest may change it, as for `ok$`.
+    pub fn matches(&self, known: &str, has_more: bool) -> Option<bool> {
+        let examined = &known[..known.floor_char_boundary(self.text_bytes)];
+        let has_more = has_more || examined.len() < known.len();
+        match self.regex.shortest_match(examined) {
+            Some(end) => (end < examined.len() || !has_more).then_some(true),
+            None => (!has_more).then_some(false),
+        }
+    }
+}
+
+fn refused(text: &str, error: &regex_syntax::Error) -> FormatError {
+    let (reason, offset) = match error {
+        regex_syntax::Error::Parse(error) => (error.kind().to_string(), error.span().start.offset),
+        regex_syntax::Error::Translate(error) => {
+            (error.kind().to_string(), error.span().start.offset)
+        }
+        other => (other.to_string(), 0),
+    };
+    let character = text.get(..offset).map_or(0, |before| before.chars().count()) + 1;
+    format!("must be a regular expression: {reason} at character {character}").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invalid_expression_names_position_and_reason() {
+        for (text, expected) in [
+            ("a(b", "must be a regular expression: unclosed group at character 2"),
+            ("é[", "must be a regular expression: unclosed character class at character 2"),
+            (
+                "(?=a)",
+                "must be a regular expression: look-around, including look-ahead and look-behind, is not supported \
+                 at character 1",
+            ),
+            (
+                r"(a)\1",
+                "must be a regular expression: backreferences are not supported at character 4",
+            ),
+            (
+                r"\p{Nope}",
+                "must be a regular expression: Unicode property not found at character 1",
+            ),
+        ] {
+            assert_eq!(Pattern::parse(text).unwrap_err().to_string(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn expression_that_needs_much_memory_is_refused() {
+        for text in [r"\w{1,1000}", "(a{1000}){1000}", "(((a{100}){100}){100}){100}"] {
+            let error = Pattern::parse(text).unwrap_err().to_string();
+            assert!(error.starts_with("must be a smaller regular expression"), "{text}: {error}");
+        }
+        for text in [r"\w+@\w+\.\w+", r"(?i)^\s*status:\s*(ok|up)\s*$", r"\d{4}-\d\d-\d\d", ""] {
+            assert!(Pattern::parse(text).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn match_at_the_end_is_unknown() {
+        for (pattern, known, whole, beginning) in [
+            ("ok.*", "is ok now", Some(true), Some(true)),
+            ("ok$", "is ok", Some(true), None),
+            (r"ok\b", "is ok", Some(true), None),
+            ("ok", "is not", Some(false), None),
+            ("", "", Some(true), None),
+        ] {
+            let compiled = Pattern::parse(pattern).unwrap();
+            assert_eq!(compiled.matches(known, false), whole, "{pattern}");
+            assert_eq!(compiled.matches(known, true), beginning, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn large_expression_examines_the_beginning() {
+        let large = Pattern::parse(r"\w+@\w+\.\w+").unwrap();
+        let small = Pattern::parse("[a-z]+@").unwrap();
+        for (blanks, found) in [(1_000, Some(true)), (200_000, None)] {
+            let text = format!("{}me@example.com.", " ".repeat(blanks));
+            assert_eq!(large.matches(&text, false), found);
+            assert_eq!(small.matches(&text, false), Some(true));
+        }
+    }
+}
