@@ -87,7 +87,7 @@ pub(crate) enum Progress {
     Issued(IssuedKey),
 }
 
-/// KeyOutcome of creating a key.
+/// Outcome of creating a key.
 #[derive(Clone, Debug)]
 pub(crate) enum KeyOutcome {
     Issued(IssuedKey),

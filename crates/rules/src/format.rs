@@ -18,7 +18,7 @@ pub(crate) use host::authority;
 pub use host::{DomainName, Host, HostPort};
 pub use json_path::JsonPath;
 pub use local_url::is_local_url;
-pub use pattern::Pattern;
+pub use pattern::{CompiledPattern, PATTERN_WORK_MAX, Pattern};
 pub(crate) use url::without_credentials;
 
 /// Error for a text in the wrong format: what is allowed, as the end of a sentence.

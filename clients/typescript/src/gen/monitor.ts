@@ -1073,7 +1073,7 @@ export interface MissedSlots {
   /**
    * Reason. `down`: the server was not running. `overloaded`: the next slot was due before the check could start.
    * `changed`: the monitor was edited, paused or deleted before. `disconnected`: the probe of the region was not
-   * connected, or did not report a result in time. `no_ipv6`: the probe has no IPv6, and the check uses nothing else.
+   * connected, or did not report a result in time. `no_ipv6`: the probe has no IPv6, and the monitor requires it.
    * `fault`: an error of the server. `unknown`: stored by a version that
    * did not record it.
    */

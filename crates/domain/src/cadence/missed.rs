@@ -37,7 +37,7 @@ pub enum MissedReason {
     Fault,
     /// The region's probe was not connected, or did not report a result in time.
     Disconnected,
-    /// The probe has no IPv6, and the check uses nothing else.
+    /// The probe has no IPv6, and the monitor requires it by `ip_version` or by its own address.
     NoIpv6,
 }
 

@@ -13,7 +13,7 @@ use rules::{
 
 use super::http::decode;
 use super::redact::EXCERPT_CHARS;
-use super::text::{Comparison, Text, TextExpectation};
+use super::text::{Comparison, SearchBudget, Text, TextExpectation};
 use super::{
     Attempt, CheckPlan, Hop, HttpObservation, Observation, ObservedBody, Outcome, Phases, assess,
 };
@@ -165,7 +165,9 @@ fn opposites_disagree(text: &str, target: &str) {
         (Matches, NotMatches),
     ];
     for (one, other) in pairs {
-        let held = [one, other].map(|it| Text::complete(text).compare(&expected(it, target)));
+        let held = [one, other].map(|it| {
+            Text::complete(text).compare(&expected(it, target).ready(&SearchBudget::new()))
+        });
         let fits = held == [Comparison::NotANumber; 2]
             || held.contains(&Comparison::Yes) && held.contains(&Comparison::No);
         assert!(fits, "{text:?} {one} and {other} {target:?}: {held:?}");
@@ -174,8 +176,9 @@ fn opposites_disagree(text: &str, target: &str) {
 
 fn a_beginning_decides_as_the_whole(text: &str, end: usize, input: &Input<'_>) {
     let beginning = Text { known: &text[..end], has_more: true };
-    let held = beginning.compare(&expected(input.text, &input.target));
-    let whole = Text::complete(text).compare(&expected(input.text, &input.target));
+    let held = beginning.compare(&expected(input.text, &input.target).ready(&SearchBudget::new()));
+    let whole = Text::complete(text)
+        .compare(&expected(input.text, &input.target).ready(&SearchBudget::new()));
     let beginning = beginning.known;
     assert!(
         held == Comparison::Undecidable || held == whole,

@@ -57,6 +57,15 @@ pub struct HttpPlan {
     pub header_assertions: Vec<HeaderExpectation>,
 }
 
+impl HttpPlan {
+    /// Returns whether the monitor itself requires IPv6 for a hop: by its version, or by the address in
+    /// its own URL, which is that of the first hop. A redirect is an answer of the target.
+    pub fn requires_ipv6(&self, is_first_hop: bool) -> bool {
+        let is_literal = matches!(self.url.host(), Some(url::Host::Ipv6(_)));
+        self.ip_version == IpVersion::V6 || (is_first_hop && is_literal)
+    }
+}
+
 /// An expectation on a header of the response.
 #[derive(Clone, Debug)]
 pub struct HeaderExpectation {

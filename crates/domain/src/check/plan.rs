@@ -158,6 +158,14 @@ impl PlannedCheck {
         }
     }
 
+    /// Returns whether the assessment of a response may take long.
+    pub fn is_costly_to_assess(&self) -> bool {
+        match self {
+            Self::Http(http) => http.is_costly_to_assess(),
+            Self::Tcp(_) | Self::Dns(_) => false,
+        }
+    }
+
     /// Returns the checked host, a name or an address; for DNS the queried name.
     pub fn host(&self) -> &str {
         match self {

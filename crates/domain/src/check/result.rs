@@ -36,16 +36,20 @@ pub struct CheckResult {
 pub enum Undecided {
     /// The probe had not enough memory.
     NoMemory,
-    /// The probe has no IPv6, and the check uses nothing else.
+    /// The probe has no IPv6, and the monitor requires it by `ip_version` or by its own address.
     NoIpv6,
 }
 
 impl Undecided {
-    /// Returns why these attempts decide nothing, or `None` if the last one decides.
+    /// Returns why these attempts decide nothing, or `None` if the last one decides. It decides if IPv6 was
+    /// not missing for all of them: then an earlier one failed because of the target.
     pub fn of(attempts: &[(Attempt, Assessment)]) -> Option<Self> {
-        let (attempt, assessment) = attempts.last()?;
-        let kind = attempt.failure.as_ref().map(|failure| failure.kind);
-        if kind == Some(FailureKind::ProbeWithoutIpv6) {
+        let (_, assessment) = attempts.last()?;
+        let lacks_ipv6 = |(attempt, _): &(Attempt, Assessment)| {
+            let failure = attempt.failure.as_ref();
+            failure.is_some_and(|failure| failure.kind == FailureKind::ProbeWithoutIpv6)
+        };
+        if attempts.iter().all(lacks_ipv6) {
             return Some(Self::NoIpv6);
         }
         assessment.lacks_memory.then_some(Self::NoMemory)

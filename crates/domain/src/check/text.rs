@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use rules::TextComparator;
 
-pub(super) use self::expectation::TextExpectation;
+pub(super) use self::expectation::{ReadyExpectation, SearchBudget, TextExpectation};
 use super::redact::excerpt;
 
 /// A text that may be incomplete.
@@ -45,9 +45,9 @@ impl<'a> Text<'a> {
     }
 
     /// Compares this text as expected.
-    pub(super) fn compare(self, expected: &TextExpectation) -> Comparison {
-        let target = &*expected.target;
-        match expected.comparator {
+    pub(super) fn compare(self, ready: &ReadyExpectation<'_>) -> Comparison {
+        let target = &*ready.expected.target;
+        match ready.expected.comparator {
             TextComparator::Contains => self.contains(target),
             TextComparator::NotContains => self.contains(target).not(),
             TextComparator::Eq => self.equals(target),
@@ -58,13 +58,13 @@ impl<'a> Text<'a> {
             TextComparator::Gte => self.ordered(target, Ordering::is_ge),
             TextComparator::Lt => self.ordered(target, Ordering::is_lt),
             TextComparator::Lte => self.ordered(target, Ordering::is_le),
-            TextComparator::Matches => self.matches(expected),
-            TextComparator::NotMatches => self.matches(expected).not(),
+            TextComparator::Matches => self.matches(ready),
+            TextComparator::NotMatches => self.matches(ready).not(),
         }
     }
 
-    fn matches(self, expected: &TextExpectation) -> Comparison {
-        expected.matches(self.known, self.has_more).map_or(Comparison::Undecidable, Into::into)
+    fn matches(self, ready: &ReadyExpectation<'_>) -> Comparison {
+        ready.matches(self.known, self.has_more).map_or(Comparison::Undecidable, Into::into)
     }
 
     fn is_empty(self) -> bool {

@@ -129,6 +129,7 @@ impl<'a> Condition<'a> {
         let (CheckDraft::Http(http), Some(value)) = (&mut draft.check, value) else {
             return self.lose(entry);
         };
+        let is_existence = matches!(value, BodyValue::Exists(_));
         let assertion = match (&value, self.pattern()) {
             (BodyValue::Whole(path), Some((comparator, target))) => {
                 Some((path.clone(), comparator, target))
@@ -137,10 +138,13 @@ impl<'a> Condition<'a> {
             _ => None,
         };
         let Some((path, comparator, target)) = assertion else { return self.lose(entry) };
-        if matches!(comparator, TextComparator::Neq | TextComparator::NotMatches) {
-            let after = format_args!("JSON {path} {comparator} {target}");
-            let why = "a value that is absent satisfies it";
-            entry.change("conditions", self.written, after, why);
+        let is_negation = matches!(comparator, TextComparator::Neq | TextComparator::NotMatches);
+        let is_empty = comparator == TextComparator::Empty;
+        if (is_negation || is_empty) && !is_existence {
+            let after = format!("JSON {path} {comparator} {target}");
+            let absent = if is_empty { "absent or null" } else { "absent" };
+            let why = format!("a value that is {absent} satisfies it");
+            entry.change("conditions", self.written, after.trim_end(), why);
         }
         convert::json_value(http, path, comparator, target);
     }

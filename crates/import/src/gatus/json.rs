@@ -41,9 +41,10 @@ impl BodyValue {
                 ("==", "0") => (path, TextComparator::Empty, ""),
                 _ => return None,
             },
+            // The empty expression matches every value, and no value satisfies `not_matches` only.
             Self::Exists(path) => match (operator, right) {
-                ("==", "true") | ("!=", "false") => (path, TextComparator::NotEmpty, ""),
-                ("==", "false") | ("!=", "true") => (path, TextComparator::Empty, ""),
+                ("==", "true") | ("!=", "false") => (path, TextComparator::Matches, ""),
+                ("==", "false") | ("!=", "true") => (path, TextComparator::NotMatches, ""),
                 _ => return None,
             },
         };

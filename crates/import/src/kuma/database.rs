@@ -152,7 +152,9 @@ pub(super) fn rows(path: &Path) -> Result<Rows, ImportError> {
     rows.warn_days = WARN_DAYS_DEFAULT;
     if tables.contains("setting") {
         let found = all("SELECT value FROM setting WHERE [key] = 'tlsExpiryNotifyDays'")?;
-        rows.warn_days = warn_days(found).unwrap_or(WARN_DAYS_DEFAULT);
+        if let Some(days) = warn_days(found) {
+            rows.warn_days = days.into_iter().max();
+        }
     }
     for (table, object, words) in MAINTAINED {
         if !tables.contains(*table) {
@@ -180,12 +182,10 @@ pub(super) fn rows(path: &Path) -> Result<Rows, ImportError> {
     Ok(rows)
 }
 
-/// Returns the days of the first of all warnings before the expiry of a certificate. The outer `None` means
-/// that nobody changed them.
-fn warn_days(settings: Vec<Record>) -> Option<Option<u16>> {
-    let text = settings.into_iter().next()?.text("value")?;
-    let days: Vec<u16> = serde_json::from_str(&text).ok()?;
-    Some(days.into_iter().max())
+/// Returns the days before the expiry of a certificate on which Uptime Kuma warns. `None` if nobody changed
+/// them.
+fn warn_days(settings: Vec<Record>) -> Option<Vec<u16>> {
+    serde_json::from_str(&settings.into_iter().next()?.text("value")?).ok()
 }
 
 /// Explains an error of SQLite.

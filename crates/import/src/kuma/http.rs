@@ -158,14 +158,32 @@ fn json_query(record: &mut Record, kind: &str, http: &mut HttpDraft, entry: &mut
         "contains" => Some(TextComparator::Contains),
         _ => None,
     };
-    match (plain_path(&written), comparator) {
-        (Some(path), Some(comparator)) => convert::json_value(http, path, comparator, expected),
-        (Some(_) | None, _) => {
-            let operator = operator.unwrap_or_default();
-            let words = format!("{written} {operator} {expected}");
-            let remedy = "add a JSON assertion with a JSONPath (RFC 9535)";
-            entry.lose(format!("the JSON query `{}`", words.trim()), remedy);
-        }
+    let Some((path, comparator)) = plain_path(&written).zip(comparator) else {
+        let operator = operator.unwrap_or_default();
+        let words = format!("{written} {operator} {expected}");
+        let remedy = "add a JSON assertion with a JSONPath (RFC 9535)";
+        entry.lose(format!("the JSON query `{}`", words.trim()), remedy);
+        return;
+    };
+    json_differences(&written, &path, (comparator, &expected), entry);
+    convert::json_value(http, path, comparator, expected);
+}
+
+/// Notes how a JSON assertion differs from the query.
+fn json_differences(
+    written: &str,
+    path: &str,
+    (comparator, target): (TextComparator, &str),
+    entry: &mut Entry,
+) {
+    if comparator == TextComparator::Neq {
+        let before = format_args!("{written} != {target}");
+        let after = format_args!("JSON {path} {comparator} {target}");
+        entry.change("json_path_operator", before, after, "a value that is absent satisfies it");
+    }
+    if path.matches(['.', '[']).count() > 1 {
+        let why = "a step into all values of a list needs `[*]`, which JSONata adds itself";
+        entry.change("json_path", written, format_args!("JSONPath {path}"), why);
     }
 }
 

@@ -60,7 +60,9 @@ fn values_of_json_become_json_assertions() {
         ("[body].items[0].id != 3", "$.items[0].id", "neq", "3"),
         ("5 < [BODY].queue", "$.queue", "gt", "5"),
         ("len([BODY].items) > 0", "$.items", "not_empty", ""),
-        ("has([BODY].error) == false", "$.error", "empty", ""),
+        ("len([BODY].items) == 0", "$.items", "empty", ""),
+        ("has([BODY].error) == false", "$.error", "not_matches", ""),
+        ("has([BODY].data) == true", "$.data", "matches", ""),
         ("[BODY].status == any(UP, a.b)", "$.status", "matches", r"^(UP|a\.b)$"),
         ("[BODY].name == pat(jo*n)", "$.name", "matches", "(?s)^jo.*n$"),
         ("[BODY].name != pat(j?n)", "$.name", "not_matches", "(?s)^j.n$"),
@@ -73,7 +75,7 @@ fn values_of_json_become_json_assertions() {
                     .and_then(|rest| rest.strip_prefix(": "))
                     .is_some_and(|it| it.trim_matches(['"', '\'']).replace(r"\\", r"\") == value)
             };
-            assert!(lines.iter().any(|line| has(line)), "{condition}: {name}\n{text}");
+            assert!(lines.iter().any(has), "{condition}: {name}\n{text}");
         }
         assert!(!preview.contains("impossible:"), "{preview}");
     }
@@ -81,6 +83,20 @@ fn values_of_json_become_json_assertions() {
         let (text, preview) = conditions("url: https://a.example", &[condition]);
         assert!(!text.contains("json_assertions"), "{text}");
         assert!(preview.contains(&format!("impossible: the condition `{condition}`")), "{preview}");
+    }
+}
+
+#[test]
+fn absent_values_that_pass_are_named() {
+    for (condition, expected) in [
+        ("[BODY].id != 3", "JSON $.id neq 3 (a value that is absent satisfies it)"),
+        ("len([BODY].a) == 0", "JSON $.a empty (a value that is absent or null satisfies it)"),
+        ("has([BODY].error) == false", ""),
+        ("has([BODY].data) == true", ""),
+    ] {
+        let (_, preview) = conditions("url: https://a.example", &[condition]);
+        assert_eq!(preview.contains("absent"), !expected.is_empty(), "{preview}");
+        assert!(preview.contains(expected), "{preview}");
     }
 }
 

@@ -95,15 +95,19 @@ fn tls_of_ports_is_named_or_refused() {
 #[test]
 fn plain_json_queries_become_json_assertions() {
     let query = |path: &str, operator: &str| json!({ "url": "https://a.example", "jsonPath": path, "jsonPathOperator": operator, "expectedValue": "5" });
-    for (path, operator, expected) in [
-        ("$.a.b[0]", "==", "path: $.a.b[0]"),
-        ("status", "contains", "path: $.status"),
-        ("$", "!=", "path: $"),
-        ("a[-1]", "<=", "path: $.a[-1]"),
+    for (path, operator, expected, differences) in [
+        ("$.a.b[0]", "==", "path: $.a.b[0]", &["needs `[*]`"][..]),
+        ("status", "contains", "path: $.status", &[]),
+        ("$", "!=", "path: $", &["a value that is absent satisfies it"]),
+        ("a[-1]", "<=", "path: $.a[-1]", &["needs `[*]`"]),
     ] {
         let (text, preview) = backup(&json!([monitor(1, "json-query", &query(path, operator))]));
         assert!(text.replace('"', "").contains(expected), "{path}: {text}");
         assert!(!preview.contains("JSON query"), "{preview}");
+        for difference in ["needs `[*]`", "a value that is absent satisfies it"] {
+            let is_named = preview.contains(difference);
+            assert_eq!(is_named, differences.contains(&difference), "{path}: {preview}");
+        }
     }
     for path in ["$count(a)", "a - b", "a[b=1]", "a..b", "$sum(x.y)"] {
         let (text, preview) = backup(&json!([monitor(1, "json-query", &query(path, ">"))]));

@@ -7,6 +7,8 @@ use super::FormatError;
 
 /// Maximum depth of brackets and parentheses.
 const NESTING_MAX: usize = 8;
+/// Maximum number of values that a filter compares.
+const FILTER_VALUES_MAX: usize = 4;
 
 /// A JSONPath, parsed.
 #[derive(Clone, Debug)]
@@ -43,9 +45,9 @@ impl JsonPath {
 }
 
 /// Refuses what multiplies the passes over a document: `..` twice, several selectors in one bracket, and
-/// filters that start from the root. Deep nesting would also need much stack.
+/// filters that start from the root or compare many values. Deep nesting would also need much stack.
 fn cheap(text: &str) -> Result<(), FormatError> {
-    let (mut descents, mut roots) = (0, 0);
+    let (mut descents, mut roots, mut compared) = (0, 0, 0);
     let mut open = Vec::new();
     let mut previous = None;
     let mut characters = text.chars().enumerate();
@@ -59,6 +61,7 @@ fn cheap(text: &str) -> Result<(), FormatError> {
             }
             '.' if previous == Some('.') => descents += 1,
             '$' => roots += 1,
+            '@' => compared += 1,
             ',' if open.last() == Some(&'[') => {
                 return Err(expensive("several selectors in one bracket", at));
             }
@@ -69,6 +72,9 @@ fn cheap(text: &str) -> Result<(), FormatError> {
         }
         if descents > 1 {
             return Err(expensive("a second `..`", at));
+        }
+        if compared > FILTER_VALUES_MAX {
+            return Err(expensive("a fifth `@`", at));
         }
         if roots > 1 {
             return Err(expensive("a second `$`", at));
@@ -147,6 +153,10 @@ mod tests {
                 "must be a simpler JSONPath, without several selectors in one bracket at character 6",
             ),
             ("$[?@.a == $.b]", "must be a simpler JSONPath, without a second `$` at character 11"),
+            (
+                "$..[?@==1||@==2||@==3||@==4||@==5]",
+                "must be a simpler JSONPath, without a fifth `@` at character 30",
+            ),
             (
                 "$[?((((((((@.a))))))))]",
                 "must be a simpler JSONPath, without more than 8 nested brackets at character 11",

@@ -5,40 +5,42 @@ use regex::{Regex, RegexBuilder};
 
 use super::FormatError;
 
-/// Memory up to which an expression examines the whole of any text that a check reads.
-const SMALL_BYTES: usize = 32 * 1024;
-/// Maximum memory of a compiled expression. `\w+@\w+\.\w+` needs 190 KB, because `\w` has all letters of
-/// Unicode.
-const PATTERN_BYTES_MAX: usize = 256 * 1024;
-/// Bytes of a text that a larger expression examines. The time of a search is at most proportional to both
-/// sizes: two seconds for either limit.
-const LARGE_TEXT_BYTES: usize = 128 * 1024;
+/// Memory of compiled expressions, in bytes. The last is the maximum: `\w+@\w+\.\w+` needs 190 KB, because
+/// `\w` has all letters of Unicode.
+const SIZES: [usize; 3] = [4 * 1024, 32 * 1024, 256 * 1024];
 /// Memory that a search may use beside the expression, to be fast. A search that needs more is slower.
-const SEARCH_BYTES: usize = 512 * 1024;
+const SEARCH_BYTES: usize = 256 * 1024;
+/// Maximum work of one search: bytes of the text, times bytes of the expression. The time of a search is at
+/// most proportional to it, and this much takes about two seconds with the worst expressions.
+const SEARCH_WORK: u64 = 1 << 35;
+/// Maximum work of all searches in one response.
+pub const PATTERN_WORK_MAX: u64 = 2 * SEARCH_WORK;
 
-/// A regular expression, compiled.
+/// A valid regular expression. It is compiled for each response, because a compiled one takes much memory,
+/// and monitors wait most of their time.
 #[derive(Clone, Debug)]
 pub struct Pattern {
+    source: Box<str>,
+    size: usize,
+}
+
+/// A compiled expression.
+#[derive(Clone, Debug)]
+pub struct CompiledPattern {
     regex: Regex,
-    /// Bytes of a text to examine.
-    text_bytes: usize,
+    size: usize,
 }
 
 impl Pattern {
-    /// Compiles an expression. The error has the position and the reason.
+    /// Parses an expression. The error has the position and the reason.
     pub fn parse(text: &str) -> Result<Self, FormatError> {
         // `regex` reports errors in several lines, and this parser as data.
         if let Err(error) = regex_syntax::Parser::new().parse(text) {
             return Err(refused(text, &error));
         }
-        let compile =
-            |bytes| RegexBuilder::new(text).size_limit(bytes).dfa_size_limit(SEARCH_BYTES).build();
-        if let Ok(regex) = compile(SMALL_BYTES) {
-            return Ok(Self { regex, text_bytes: usize::MAX });
-        }
-        match compile(PATTERN_BYTES_MAX) {
-            Ok(regex) => Ok(Self { regex, text_bytes: LARGE_TEXT_BYTES }),
-            Err(_) => {
+        match SIZES.into_iter().find(|size| compile(text, *size).is_some()) {
+            Some(size) => Ok(Self { source: text.into(), size }),
+            None => {
                 Err("must be a smaller regular expression: repeat less, or write classes of ASCII \
                            such as `[0-9A-Za-z_]` instead of `\\w`"
                     .into())
@@ -46,22 +48,45 @@ impl Pattern {
         }
     }
 
+    /// Compiles the expression, which is valid.
+    pub fn compile(&self) -> Option<CompiledPattern> {
+        let regex = compile(&self.source, self.size)?;
+        Some(CompiledPattern { regex, size: self.size })
+    }
+
     /// Returns the expression that matches exactly this text.
     pub fn escape(text: &str) -> String {
         regex_syntax::escape(text)
+    }
+}
+
+impl CompiledPattern {
+    /// Returns the work of examining a text.
+    pub fn work(&self, known: &str) -> u64 {
+        (self.examined(known).len() as u64).saturating_mul(self.size as u64)
     }
 
     /// Returns whether the expression matches somewhere in a text that starts with `known`, and goes on if
     /// it `has_more`. Returns `None` if that depends on the part that is not examined: a match at the end of
     /// the known text does, because the rest may change it, as for `ok$`.
     pub fn matches(&self, known: &str, has_more: bool) -> Option<bool> {
-        let examined = &known[..known.floor_char_boundary(self.text_bytes)];
+        let examined = self.examined(known);
         let has_more = has_more || examined.len() < known.len();
         match self.regex.shortest_match(examined) {
             Some(end) => (end < examined.len() || !has_more).then_some(true),
             None => (!has_more).then_some(false),
         }
     }
+
+    /// Returns the part of a text that a search may examine.
+    fn examined<'a>(&self, known: &'a str) -> &'a str {
+        let most = usize::try_from(SEARCH_WORK / self.size as u64).unwrap_or(usize::MAX);
+        &known[..known.floor_char_boundary(most)]
+    }
+}
+
+fn compile(text: &str, size: usize) -> Option<Regex> {
+    RegexBuilder::new(text).size_limit(size).dfa_size_limit(SEARCH_BYTES).build().ok()
 }
 
 fn refused(text: &str, error: &regex_syntax::Error) -> FormatError {
@@ -123,7 +148,7 @@ mod tests {
             ("ok", "is not", Some(false), None),
             ("", "", Some(true), None),
         ] {
-            let compiled = Pattern::parse(pattern).unwrap();
+            let compiled = Pattern::parse(pattern).unwrap().compile().unwrap();
             assert_eq!(compiled.matches(known, false), whole, "{pattern}");
             assert_eq!(compiled.matches(known, true), beginning, "{pattern}");
         }
@@ -131,8 +156,8 @@ mod tests {
 
     #[test]
     fn large_expression_examines_the_beginning() {
-        let large = Pattern::parse(r"\w+@\w+\.\w+").unwrap();
-        let small = Pattern::parse("[a-z]+@").unwrap();
+        let large = Pattern::parse(r"\w+@\w+\.\w+").unwrap().compile().unwrap();
+        let small = Pattern::parse("[a-z]+@").unwrap().compile().unwrap();
         for (blanks, found) in [(1_000, Some(true)), (200_000, None)] {
             let text = format!("{}me@example.com.", " ".repeat(blanks));
             assert_eq!(large.matches(&text, false), found);

@@ -3697,7 +3697,7 @@ type MissedSlots struct {
 	Slots int32 `protobuf:"varint,4,opt,name=slots,proto3" json:"slots,omitempty"`
 	// Reason. `down`: the server was not running. `overloaded`: the next slot was due before the check could start.
 	// `changed`: the monitor was edited, paused or deleted before. `disconnected`: the probe of the region was not
-	// connected, or did not report a result in time. `no_ipv6`: the probe has no IPv6, and the check uses nothing else.
+	// connected, or did not report a result in time. `no_ipv6`: the probe has no IPv6, and the monitor requires it.
 	// `fault`: an error of the server. `unknown`: stored by a version that
 	// did not record it.
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`

@@ -10,7 +10,7 @@ use rules::{NumberComparator, TextComparator, Timestamp, counted};
 use super::{HeaderExpectation, HttpPlan, decode, json};
 use crate::check::findings::Findings;
 use crate::check::redact::{self, excerpt};
-use crate::check::text::{self, Comparison, Text, TextExpectation};
+use crate::check::text::{self, Comparison, ReadyExpectation, SearchBudget, Text, TextExpectation};
 use crate::check::{AssertionResult, HttpObservation, SearchResult};
 
 /// Reason for an undecided body assertion if the memory budget was used up.
@@ -31,12 +31,13 @@ pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpObservation) -> Findi
     for assertion in &plan.status_code_assertions {
         found.status(assertion, status);
     }
+    let budget = SearchBudget::new();
     if !plan.body_assertions.is_empty() || !plan.json_assertions.is_empty() {
-        found.whole_body(plan, seen, &answer.headers);
+        found.whole_body(plan, seen, &answer.headers, &budget);
     }
     let before_headers = found.reasons.len();
     for assertion in &plan.header_assertions {
-        found.header(assertion, &answer.headers);
+        found.header(assertion, &answer.headers, &budget);
     }
     found.lacks_memory &= found.reasons.len() == before_headers;
     found
@@ -63,7 +64,13 @@ pub(in crate::check) fn expiring_certificate(
 
 impl Findings {
     /// Assesses all assertions on the body.
-    fn whole_body(&mut self, plan: &HttpPlan, seen: &HttpObservation, headers: &HeaderMap) {
+    fn whole_body(
+        &mut self,
+        plan: &HttpPlan,
+        seen: &HttpObservation,
+        headers: &HeaderMap,
+        budget: &SearchBudget,
+    ) {
         // A HEAD response has no body: ignore any bytes that follow it.
         let is_head = plan.method == Method::HEAD;
         let has_more = seen.body.truncated && !is_head;
@@ -76,12 +83,12 @@ impl Findings {
             let held = match (expected.comparator, searched) {
                 (TextComparator::Contains, Some(searched)) => contained(searched, index),
                 (TextComparator::NotContains, Some(searched)) => contained(searched, index).not(),
-                _ => known.compare(expected),
+                _ => known.compare(&expected.ready(budget)),
             };
             undecided += usize::from(held == Comparison::Undecidable);
             self.body(expected, known, held);
         }
-        undecided += json::assess(self, &plan.json_assertions, known);
+        undecided += json::assess(self, &plan.json_assertions, known, budget);
         if undecided > 0 && seen.body.memory_exhausted {
             self.lacks_memory = self.reasons.len() == undecided;
             self.reasons.push(OUT_OF_MEMORY.to_owned());
@@ -121,7 +128,12 @@ impl Findings {
         });
     }
 
-    fn header(&mut self, assertion: &HeaderExpectation, headers: &HeaderMap) {
+    fn header(
+        &mut self,
+        assertion: &HeaderExpectation,
+        headers: &HeaderMap,
+        budget: &SearchBudget,
+    ) {
         let HeaderExpectation { key, expected } = assertion;
         let TextExpectation { target, comparator, .. } = expected;
         let what = format!("header `{}`", excerpt(key));
@@ -130,7 +142,7 @@ impl Findings {
             .iter()
             .map(|line| String::from_utf8_lossy(line.as_bytes()))
             .collect();
-        let (held, line) = any_or_all(&lines, expected);
+        let (held, line) = any_or_all(&lines, &expected.ready(budget));
         let hide = |text: &str| excerpt(&redact::header_value(key, text));
         let seen = match (line, held) {
             (None, _) => "absent".to_owned(),
@@ -175,10 +187,10 @@ fn contained(found: &SearchResult, assertion: usize) -> Comparison {
 /// `empty`, `neq` and `not_contains` (design §5), and `empty` stays the opposite of `not_empty`.
 fn any_or_all<'a>(
     lines: &'a [Cow<'_, str>],
-    expected: &TextExpectation,
+    ready: &ReadyExpectation<'_>,
 ) -> (Comparison, Option<&'a str>) {
-    let held = |line: &Cow<'_, str>| Text::complete(line).compare(expected);
-    let needs_all = expected.needs_all();
+    let held = |line: &Cow<'_, str>| Text::complete(line).compare(ready);
+    let needs_all = ready.expected.needs_all();
     let deciding = lines.iter().find(|line| (held(line) == Comparison::Yes) != needs_all);
     match deciding.or(lines.first()) {
         Some(line) => (held(line), Some(line)),

@@ -11,7 +11,10 @@ use serde_json::Value;
 use crate::check::AssertionResult;
 use crate::check::findings::Findings;
 use crate::check::redact::excerpt;
-use crate::check::text::{self, Comparison, Text, TextExpectation};
+use crate::check::text::{self, Comparison, ReadyExpectation, SearchBudget, Text, TextExpectation};
+
+/// Maximum size of all values that the assertions on one body compare, as text in bytes.
+const TEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// An expectation on the values at a path.
 #[derive(Clone, Debug)]
@@ -41,6 +44,7 @@ pub(super) fn assess(
     found: &mut Findings,
     assertions: &[JsonExpectation],
     body: Text<'_>,
+    budget: &SearchBudget,
 ) -> usize {
     if assertions.is_empty() {
         return 0;
@@ -52,7 +56,10 @@ pub(super) fn assess(
         return assertions.len();
     }
     match document::parse(body.known) {
-        Ok(document) => assertions.iter().for_each(|it| compare(found, it, &document)),
+        Ok(document) => {
+            let mut comparer = Comparer { budget, text_left: TEXT_BYTES_MAX };
+            return assertions.iter().filter(|it| !comparer.compare(found, it, &document)).count();
+        }
         Err(reason) => {
             // One reason for the body, not one for each path.
             found.reasons.push(format!("the body is not JSON: {reason}"));
@@ -65,33 +72,94 @@ pub(super) fn assess(
     0
 }
 
-/// Compares the values at a path. As for the lines of a header, any of them must match, or all if the
-/// comparator is a negation. A path without values satisfies `empty` and the negations.
-fn compare(found: &mut Findings, assertion: &JsonExpectation, document: &Value) {
-    let JsonExpectation { text, path, expected } = assertion;
-    let values = path.select(document);
-    let needs_all = expected.needs_all();
-    let held: Vec<Comparison> = values.iter().map(|it| compare_value(it, expected)).collect();
-    let deciding = held.iter().position(|held| (*held == Comparison::Yes) != needs_all);
-    let Some(first) = values.first() else {
+/// Compares values of one body within the limits of its work.
+struct Comparer<'a> {
+    budget: &'a SearchBudget,
+    /// Bytes of values that may still be compared. A path can select a large value many times, inside of
+    /// others.
+    text_left: usize,
+}
+
+impl Comparer<'_> {
+    /// Compares the values at a path, and returns whether that was possible. As for the lines of a header,
+    /// any of them must match, or all if the comparator is a negation. A path without values satisfies
+    /// `empty` and the negations.
+    fn compare(
+        &mut self,
+        found: &mut Findings,
+        assertion: &JsonExpectation,
+        document: &Value,
+    ) -> bool {
+        let JsonExpectation { text, path, expected } = assertion;
+        let values = path.select(document);
+        let needs_all = expected.needs_all();
+        let ready = expected.ready(self.budget);
+        let mut first = None;
+        for value in &values {
+            let held = self.compare_value(value, &ready);
+            if held == Comparison::Undecidable {
+                add(found, assertion, "too large to compare".to_owned(), held);
+                return false;
+            }
+            if (held == Comparison::Yes) != needs_all {
+                add(found, assertion, shown(value), held);
+                return true;
+            }
+            first.get_or_insert(held);
+        }
+        if let Some(held) = first {
+            add(found, assertion, shown_all(&values), held);
+            return true;
+        }
         if !needs_all {
             let expectation = text::expectation(expected.comparator, &expected.target);
             let path = excerpt(text);
             found.reasons.push(format!("JSON `{path}` has no value, expected to {expectation}"));
         }
         found.assertions.push(result(assertion, "no value".to_owned(), needs_all));
-        return;
-    };
-    let (shown, held) = match deciding {
-        Some(index) => (shown(values[index]), held[index]),
-        None if values.len() == 1 => (shown(first), held[0]),
-        // The first values are enough to recognise the others.
-        None => {
-            let all: Vec<_> = values.iter().take(8).map(|value| shown(value)).collect();
-            (excerpt(&all.join(", ")), held[0])
+        true
+    }
+
+    fn compare_value(&mut self, value: &Value, ready: &ReadyExpectation<'_>) -> Comparison {
+        let expected = ready.expected;
+        match expected.comparator {
+            TextComparator::Empty => return is_empty(value).into(),
+            TextComparator::NotEmpty => return (!is_empty(value)).into(),
+            TextComparator::Eq
+            | TextComparator::Neq
+            | TextComparator::Contains
+            | TextComparator::NotContains
+            | TextComparator::Gt
+            | TextComparator::Gte
+            | TextComparator::Lt
+            | TextComparator::Lte
+            | TextComparator::Matches
+            | TextComparator::NotMatches => {}
         }
-    };
-    add(found, assertion, shown, held);
+        let text = text_of(value);
+        let Some(left) = self.text_left.checked_sub(text.len()) else {
+            return Comparison::Undecidable;
+        };
+        self.text_left = left;
+        if expected.comparator == TextComparator::Eq {
+            equals(value, &text, expected).into()
+        } else if expected.comparator == TextComparator::Neq {
+            (!equals(value, &text, expected)).into()
+        } else {
+            Text::complete(&text).compare(ready)
+        }
+    }
+}
+
+/// Returns the first values, which are enough to recognise the others.
+fn shown_all(values: &[&Value]) -> String {
+    match values {
+        [only] => shown(only),
+        several => {
+            let all: Vec<_> = several.iter().take(8).map(|value| shown(value)).collect();
+            excerpt(&all.join(", "))
+        }
+    }
 }
 
 fn add(found: &mut Findings, assertion: &JsonExpectation, actual: String, held: Comparison) {
@@ -123,23 +191,6 @@ fn text_of(value: &Value) -> Cow<'_, str> {
     }
 }
 
-fn compare_value(value: &Value, expected: &TextExpectation) -> Comparison {
-    match expected.comparator {
-        TextComparator::Empty => is_empty(value).into(),
-        TextComparator::NotEmpty => (!is_empty(value)).into(),
-        TextComparator::Eq => equals(value, expected).into(),
-        TextComparator::Neq => (!equals(value, expected)).into(),
-        TextComparator::Contains
-        | TextComparator::NotContains
-        | TextComparator::Gt
-        | TextComparator::Gte
-        | TextComparator::Lt
-        | TextComparator::Lte
-        | TextComparator::Matches
-        | TextComparator::NotMatches => Text::complete(&text_of(value)).compare(expected),
-    }
-}
-
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -152,15 +203,14 @@ fn is_empty(value: &Value) -> bool {
 
 /// Compares numbers by value, so that `1.0` equals `1`, and everything else as text. Whole numbers are
 /// compared exactly.
-fn equals(value: &Value, expected: &TextExpectation) -> bool {
-    let text = text_of(value);
+fn equals(value: &Value, text: &str, expected: &TextExpectation) -> bool {
     let target = &*expected.target;
-    if *text == *target {
+    if text == target {
         return true;
     }
     let is_whole = |text: &str| text.trim_ascii().parse::<i128>().is_ok();
-    match (value, text::number(&text), text::number(target)) {
-        (Value::Number(_), Some(_), Some(_)) if is_whole(&text) && is_whole(target) => {
+    match (value, text::number(text), text::number(target)) {
+        (Value::Number(_), Some(_), Some(_)) if is_whole(text) && is_whole(target) => {
             text.trim_ascii().parse::<i128>() == target.trim_ascii().parse::<i128>()
         }
         (Value::Number(_), Some(value), Some(target)) => {

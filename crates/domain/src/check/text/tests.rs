@@ -57,7 +57,7 @@ fn whole_texts_are_compared() {
         ("all ok", NotMatches, "error|down", Comparison::Yes),
     ] {
         assert_eq!(
-            Text::complete(text).compare(&expected(comparator, target)),
+            Text::complete(text).compare(&expected(comparator, target).ready(&SearchBudget::new())),
             held,
             "{text:?} {comparator} {target:?}"
         );
@@ -100,7 +100,7 @@ fn incomplete_text_decides_only_known_results() {
     ] {
         let text = Text { known, has_more: true };
         assert_eq!(
-            text.compare(&expected(comparator, target)),
+            text.compare(&expected(comparator, target).ready(&SearchBudget::new())),
             held,
             "{known:?}… {comparator} {target:?}"
         );
@@ -160,9 +160,9 @@ proptest! {
     ) {
         let cut = text.char_indices().map(|(index, _)| index).nth(cut).unwrap_or(0);
         for comparator in TextComparator::ALL {
-            let beginning = Text { known: &text[..cut], has_more: true }.compare(&expected(*comparator, &target));
+            let beginning = Text { known: &text[..cut], has_more: true }.compare(&expected(*comparator, &target).ready(&SearchBudget::new()));
             if beginning != Comparison::Undecidable {
-                let whole = Text::complete(&text).compare(&expected(*comparator, &target));
+                let whole = Text::complete(&text).compare(&expected(*comparator, &target).ready(&SearchBudget::new()));
                 prop_assert_eq!(beginning, whole, "{} {} {}", text, comparator, target);
             }
         }
@@ -172,9 +172,9 @@ proptest! {
     fn whole_text_is_decided_and_negations_disagree(text: String, target: String) {
         let whole = Text::complete(&text);
         for comparator in TextComparator::ALL {
-            prop_assert_ne!(whole.compare(&expected(*comparator, &target)), Comparison::Undecidable);
+            prop_assert_ne!(whole.compare(&expected(*comparator, &target).ready(&SearchBudget::new())), Comparison::Undecidable);
         }
-        let holds = |comparator| whole.compare(&expected(comparator, &target)) == Comparison::Yes;
+        let holds = |comparator| whole.compare(&expected(comparator, &target).ready(&SearchBudget::new())) == Comparison::Yes;
         prop_assert_ne!(holds(Contains), holds(NotContains));
         prop_assert_ne!(holds(Eq), holds(Neq));
         prop_assert_ne!(holds(Empty), holds(NotEmpty));
@@ -188,7 +188,7 @@ proptest! {
     #[test]
     fn numbers_are_ordered_as_numbers(text in -1e9_f64..1e9, target in -1e9_f64..1e9) {
         let (text, written) = (format!("{text}"), format!("{target}"));
-        let held = Text::complete(&text).compare(&expected(Gt, &written)) == Comparison::Yes;
+        let held = Text::complete(&text).compare(&expected(Gt, &written).ready(&SearchBudget::new())) == Comparison::Yes;
         prop_assert_eq!(held, text.parse::<f64>().unwrap() > target);
     }
 }
