@@ -73,12 +73,8 @@ impl Probe {
                 let _permit = self.running.acquire().await.expect("the semaphore is never closed");
                 self.attempt(&job.plan, clock()).await
             };
-            let (mut attempt, assessment) = self.assess(&job.plan, attempt).await;
+            let (attempt, assessment) = self.assess(&job.plan, attempt).await;
             let failed = assessment.outcome == Outcome::Failure;
-            // Bodies of earlier attempts must not fill the memory of later ones.
-            if let Observation::Http(seen) = &mut attempt.observation {
-                seen.body.keep_beginning();
-            }
             attempts.push((attempt, assessment));
             if !failed {
                 return attempts;
@@ -89,7 +85,15 @@ impl Probe {
             }
             let made = u8::try_from(attempts.len()).unwrap_or(u8::MAX);
             match next_attempt(job, made, clock(), crate::random_bits()) {
-                Retry::After(pause) => sleep(pause).await,
+                Retry::After(pause) => {
+                    // Bodies of earlier attempts must not fill the memory of later ones.
+                    for (attempt, _) in &mut attempts {
+                        if let Observation::Http(seen) = &mut attempt.observation {
+                            seen.body.keep_beginning();
+                        }
+                    }
+                    sleep(pause).await;
+                }
                 Retry::No(_) => return attempts,
             }
             if !is_wanted() {

@@ -43,7 +43,7 @@ async fn update_mask_accepts_schema_field_names() {
     let body = r#"{"monitor":{"id":"mon_1"},"updateMask":"name,statusCodeAssertions"}"#;
     assert_snapshot!(call("UpdateHttpMonitor", body).await, @r#"200 {"monitor":{"description":"name|status_code_assertions","tags":[],"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"jsonAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
     assert_snapshot!(call("UpdateHttpMonitor", r#"{"updateMask":""}"#).await, @r#"200 {"monitor":{"description":"","tags":[],"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"jsonAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
-    assert_snapshot!(call("UpdateHttpMonitor", "{}").await, @r#"200 {"monitor":{"tags":[],"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
+    assert_snapshot!(call("UpdateHttpMonitor", "{}").await, @r#"200 {"monitor":{"tags":[],"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"jsonAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
 }
 
 #[tokio::test]
