@@ -86,12 +86,7 @@ impl Probe {
             let made = u8::try_from(attempts.len()).unwrap_or(u8::MAX);
             match next_attempt(job, made, clock(), crate::random_bits()) {
                 Retry::After(pause) => {
-                    // Bodies of earlier attempts must not fill the memory of later ones.
-                    for (attempt, _) in &mut attempts {
-                        if let Observation::Http(seen) = &mut attempt.observation {
-                            seen.body.keep_beginning();
-                        }
-                    }
+                    release_bodies(&mut attempts);
                     sleep(pause).await;
                 }
                 Retry::No(_) => return attempts,
@@ -163,5 +158,14 @@ impl Probe {
         };
         let failure = failure.flatten().err();
         Attempt { started_at, latency_us: micros_since(start), observation: seen, failure }
+    }
+}
+
+/// Keeps the beginnings of bodies, so that those of earlier attempts do not fill the memory of later ones.
+fn release_bodies(attempts: &mut [(Attempt, Assessment)]) {
+    for (attempt, _) in attempts {
+        if let Observation::Http(seen) = &mut attempt.observation {
+            seen.body.keep_beginning();
+        }
     }
 }

@@ -122,7 +122,7 @@ fn body_that_is_not_json_fails_once() {
             JsonAssertion { path: "$.a".to_owned(), target: String::new(), comparator: Empty };
         check.json_assertions = vec![assertion.clone(), assertion];
         let found = assess(&check, &seen(200, &[], body.to_owned()));
-        assert_eq!(found.reasons, [reason], "{:.20}", body);
+        assert_eq!(found.reasons, [reason], "{body:.20}");
         assert!(found.assertions.iter().all(|it| !it.passed && it.actual == "not JSON"));
         assert_eq!(found.assertions.len(), 2);
     }
