@@ -175,6 +175,7 @@ async fn start_on(
     serve(store, Listeners::bind(settings)?, settings, ctx, zones).await
 }
 
+#[expect(clippy::too_many_lines, reason = "a step for each part of the server, in order")]
 async fn serve(
     store: Store,
     mut listeners: Listeners,

@@ -38,6 +38,7 @@ fn usable(words: &[&'static str]) -> Vec<&'static str> {
 }
 
 /// HCL of a value of a shape; values that must be unique contain `{unique}`.
+#[expect(clippy::too_many_lines, reason = "an arm for each shape")]
 fn of_shape(shape: Shape) -> BoxedStrategy<String> {
     let words = |words: &'static [&'static str]| proptest::sample::select(words);
     match shape {

@@ -220,7 +220,8 @@ impl Traces {
         let is_failed = is_failed(response);
         let is_wanted = open.parent.is_none_or(|parent| parent.is_sampled);
         let number = || recorder.sampler.hash_one(open.trace);
-        if !is_failed && !(is_wanted && recorder.share.keeps(number)) {
+        let is_kept = is_failed || (is_wanted && recorder.share.keeps(number));
+        if !is_kept {
             return;
         }
         if recorder.queue.capacity() <= QUEUE_FOR_CHECKS {

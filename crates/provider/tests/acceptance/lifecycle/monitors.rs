@@ -56,6 +56,7 @@ const HEADERS: Argument = argument(
 );
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a line for each argument")]
 async fn http_monitor_arguments_change_in_place() {
     let sheet = LifecycleCase {
         resource: "service_http_monitor",
