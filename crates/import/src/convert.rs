@@ -106,6 +106,19 @@ pub(crate) fn body(http: &mut HttpDraft, comparator: TextComparator, target: imp
     });
 }
 
+/// Returns the comparator of an operator such as `==`.
+pub(crate) fn comparator(operator: &str) -> Option<TextComparator> {
+    match operator {
+        "==" => Some(TextComparator::Eq),
+        "!=" => Some(TextComparator::Neq),
+        "<=" => Some(TextComparator::Lte),
+        ">=" => Some(TextComparator::Gte),
+        ">" => Some(TextComparator::Gt),
+        "<" => Some(TextComparator::Lt),
+        _ => None,
+    }
+}
+
 /// Adds an assertion on values in a body of JSON.
 pub(crate) fn json_value(
     http: &mut HttpDraft,

@@ -64,6 +64,13 @@ impl HttpPlan {
         let is_literal = matches!(self.url.host(), Some(url::Host::Ipv6(_)));
         self.ip_version == IpVersion::V6 || (is_first_hop && is_literal)
     }
+
+    /// Returns whether the assessment of a response may take long: it parses JSON or runs expressions.
+    pub(super) fn is_costly_to_assess(&self) -> bool {
+        let headers = self.header_assertions.iter().map(|header| &header.expected);
+        let mut texts = self.body_assertions.iter().chain(headers);
+        !self.json_assertions.is_empty() || texts.any(TextExpectation::has_pattern)
+    }
 }
 
 /// An expectation on a header of the response.

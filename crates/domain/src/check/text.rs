@@ -179,6 +179,9 @@ pub(super) fn reason(
 ) -> String {
     let expected = expectation(comparator, target);
     match comparison {
+        Comparison::Undecidable if comparator.takes_expression() => {
+            format!("expected {what} to {expected}, but only its beginning could be examined")
+        }
         Comparison::Undecidable => {
             format!("expected {what} to {expected}, but the body was too long to decide")
         }

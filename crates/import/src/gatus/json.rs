@@ -3,6 +3,8 @@
 
 use rules::TextComparator;
 
+use crate::convert;
+
 /// Value of the body that a condition names, and what it takes of it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BodyValue {
@@ -35,7 +37,7 @@ impl BodyValue {
         right: &str,
     ) -> Option<(String, TextComparator, String)> {
         let (path, comparator, target) = match self {
-            Self::Whole(path) => (path, comparator(operator)?, right),
+            Self::Whole(path) => (path, convert::comparator(operator)?, right),
             Self::Length(path) => match (operator, right) {
                 (">" | "!=", "0") | (">=", "1") => (path, TextComparator::NotEmpty, ""),
                 ("==", "0") => (path, TextComparator::Empty, ""),
@@ -95,18 +97,6 @@ fn member(name: &str) -> String {
         return format!(".{name}");
     }
     format!("['{}']", name.replace('\\', r"\\").replace('\'', r"\'"))
-}
-
-fn comparator(operator: &str) -> Option<TextComparator> {
-    match operator {
-        "==" => Some(TextComparator::Eq),
-        "!=" => Some(TextComparator::Neq),
-        "<=" => Some(TextComparator::Lte),
-        ">=" => Some(TextComparator::Gte),
-        ">" => Some(TextComparator::Gt),
-        "<" => Some(TextComparator::Lt),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -148,15 +148,9 @@ fn json_query(record: &mut Record, kind: &str, http: &mut HttpDraft, entry: &mut
         return;
     }
     let written = written.unwrap_or_else(|| "$".to_owned());
-    let comparator = match operator.as_deref().unwrap_or("==") {
-        "==" => Some(TextComparator::Eq),
-        "!=" => Some(TextComparator::Neq),
-        ">" => Some(TextComparator::Gt),
-        ">=" => Some(TextComparator::Gte),
-        "<" => Some(TextComparator::Lt),
-        "<=" => Some(TextComparator::Lte),
-        "contains" => Some(TextComparator::Contains),
-        _ => None,
+    let comparator = match operator.as_deref() {
+        Some("contains") => Some(TextComparator::Contains),
+        other => convert::comparator(other.unwrap_or("==")),
     };
     let Some((path, comparator)) = plain_path(&written).zip(comparator) else {
         let operator = operator.unwrap_or_default();

@@ -220,10 +220,6 @@ const DOMAIN: &str = "example.com";
 /// The part of an ID after its prefix.
 const DIGITS: &str = "0000000000000";
 
-/// Comparators that require an expression as their target.
-const EXPRESSIONS: [&str; 2] =
-    [TextComparator::Matches.as_str(), TextComparator::NotMatches.as_str()];
-
 /// Returns a valid value of a shape. The last other word of an enumeration requires nothing else.
 fn placeholder(shape: Shape) -> Value {
     match shape {
@@ -244,7 +240,11 @@ fn placeholder(shape: Shape) -> Value {
         Shape::Integer { min, .. } => min.into_value(),
         Shape::Bool => false.into_value(),
         Shape::OneOf(words) => {
-            let plain = words.iter().rev().find(|word| !EXPRESSIONS.contains(word));
+            // The placeholder of a target is no expression.
+            let takes_expression = |word: &str| {
+                TextComparator::parse(word).is_ok_and(TextComparator::takes_expression)
+            };
+            let plain = words.iter().rev().find(|word| !takes_expression(word));
             plain.copied().into_value()
         }
         Shape::SetOf(_) | Shape::SetOfIds(_) | Shape::SetOfTags { .. } => Value::set::<Value>([]),

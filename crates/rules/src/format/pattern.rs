@@ -4,15 +4,16 @@
 use regex::{Regex, RegexBuilder};
 
 use super::FormatError;
+use crate::limits;
 
-/// Memory of compiled expressions, in bytes. The last is the maximum: `\w+@\w+\.\w+` needs 190 KB, because
-/// `\w` has all letters of Unicode.
-const SIZES: [usize; 3] = [4 * 1024, 32 * 1024, 256 * 1024];
+/// Memory of compiled expressions, in bytes. `\w+@\w+\.\w+` needs 190 KB, because `\w` has all letters of
+/// Unicode.
+const SIZES: [usize; 3] = [4 * 1024, 32 * 1024, limits::EXPRESSION_BYTES_MAX];
 /// Memory that a search may use beside the expression, to be fast. A search that needs more is slower.
 const SEARCH_BYTES: usize = 256 * 1024;
 /// Maximum work of one search: bytes of the text, times bytes of the expression. The time of a search is at
 /// most proportional to it, and this much takes about two seconds with the worst expressions.
-const SEARCH_WORK: u64 = 1 << 35;
+const SEARCH_WORK: u64 = limits::EXPRESSION_BYTES_MAX as u64 * limits::EXPRESSION_TEXT_BYTES as u64;
 /// Maximum work of all searches in one response.
 pub const PATTERN_WORK_MAX: u64 = 2 * SEARCH_WORK;
 

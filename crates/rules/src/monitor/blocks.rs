@@ -136,20 +136,7 @@ fn comparable_text(
     comparator: TextComparator,
     target: &str,
 ) -> Option<()> {
-    let is_pattern = match comparator {
-        TextComparator::Matches | TextComparator::NotMatches => true,
-        TextComparator::Contains
-        | TextComparator::NotContains
-        | TextComparator::Eq
-        | TextComparator::Neq
-        | TextComparator::Empty
-        | TextComparator::NotEmpty
-        | TextComparator::Gt
-        | TextComparator::Gte
-        | TextComparator::Lt
-        | TextComparator::Lte => false,
-    };
-    if !is_pattern {
+    if !comparator.takes_expression() {
         return Some(());
     }
     match Pattern::parse(target) {

@@ -5,16 +5,13 @@ mod document;
 use std::borrow::Cow;
 
 use rules::monitor::JsonAssertion;
-use rules::{JsonPath, TextComparator};
+use rules::{JsonPath, TextComparator, limits};
 use serde_json::Value;
 
 use crate::check::AssertionResult;
 use crate::check::findings::Findings;
 use crate::check::redact::excerpt;
 use crate::check::text::{self, Comparison, ReadyExpectation, SearchBudget, Text, TextExpectation};
-
-/// Maximum size of all values that the assertions on one body compare, as text in bytes.
-const TEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// An expectation on the values at a path.
 #[derive(Clone, Debug)]
@@ -57,7 +54,7 @@ pub(super) fn assess(
     }
     match document::parse(body.known) {
         Ok(document) => {
-            let mut comparer = Comparer { budget, text_left: TEXT_BYTES_MAX };
+            let mut comparer = Comparer { budget, text_left: limits::JSON_COMPARED_BYTES_MAX };
             return assertions.iter().filter(|it| !comparer.compare(found, it, &document)).count();
         }
         Err(reason) => {

@@ -84,15 +84,6 @@ impl HttpPlan {
     }
 }
 
-impl HttpPlan {
-    /// Returns whether the assessment of a response may take long: it parses JSON or runs expressions.
-    pub(in crate::check) fn is_costly_to_assess(&self) -> bool {
-        let headers = self.header_assertions.iter().map(|header| &header.expected);
-        let mut texts = self.body_assertions.iter().chain(headers);
-        !self.json_assertions.is_empty() || texts.any(TextExpectation::has_pattern)
-    }
-}
-
 fn header_expectation(assertion: &HeaderAssertion) -> Result<HeaderExpectation, String> {
     let expected = TextExpectation::new(assertion.comparator, &assertion.target)?;
     Ok(HeaderExpectation { key: assertion.key.clone(), expected })

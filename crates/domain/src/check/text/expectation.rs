@@ -64,22 +64,11 @@ impl TextExpectation {
 
     /// Creates an expectation. Returns the reason if the target is not a valid expression.
     pub fn new(comparator: TextComparator, target: &str) -> Result<Self, String> {
-        let pattern = match comparator {
-            TextComparator::Matches | TextComparator::NotMatches => {
-                let pattern = Pattern::parse(target)
-                    .map_err(|error| format!("the target of an assertion {error}"))?;
-                Some(pattern)
-            }
-            TextComparator::Contains
-            | TextComparator::NotContains
-            | TextComparator::Eq
-            | TextComparator::Neq
-            | TextComparator::Empty
-            | TextComparator::NotEmpty
-            | TextComparator::Gt
-            | TextComparator::Gte
-            | TextComparator::Lt
-            | TextComparator::Lte => None,
+        let pattern = if comparator.takes_expression() {
+            let pattern = Pattern::parse(target);
+            Some(pattern.map_err(|error| format!("the target of an assertion {error}"))?)
+        } else {
+            None
         };
         Ok(Self { comparator, target: target.to_owned(), pattern })
     }

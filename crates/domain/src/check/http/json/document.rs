@@ -3,17 +3,15 @@
 
 use std::fmt;
 
+use rules::limits;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Maximum number of values in a document, names not included.
-const VALUES_MAX: usize = 100_000;
-
 /// Parses a document. Returns the reason with its line and column if it is not one. If a name occurs
 /// twice in an object, the last value counts.
 pub(super) fn parse(text: &str) -> Result<Value, String> {
-    let mut left = VALUES_MAX;
+    let mut left = limits::JSON_VALUES_MAX;
     let mut reader = serde_json::Deserializer::from_str(text);
     let document = ValueSeed { left: &mut left }.deserialize(&mut reader);
     document.and_then(|value| reader.end().map(|()| value)).map_err(|error| error.to_string())
@@ -29,7 +27,10 @@ impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
         let Some(left) = self.left.checked_sub(1) else {
-            return Err(D::Error::custom(format_args!("it has more than {VALUES_MAX} values")));
+            return Err(D::Error::custom(format_args!(
+                "it has more than {} values",
+                limits::JSON_VALUES_MAX
+            )));
         };
         *self.left = left;
         deserializer.deserialize_any(self)
