@@ -10,6 +10,7 @@ mod file;
 mod file_limit;
 mod listen;
 mod listeners;
+mod metrics;
 mod nats;
 mod network;
 mod opening;
@@ -19,7 +20,6 @@ mod replicas;
 mod signals;
 mod source;
 mod stalled;
-mod traces;
 mod write_timeout;
 
 use std::collections::BTreeMap;
@@ -81,7 +81,7 @@ pub struct RunningServer {
     stop: CancellationToken,
     tasks: Vec<JoinHandle<()>>,
     stages: pipeline::RunningPipeline,
-    notifier: RunningNotifier,
+    notifying: RunningNotifier,
     /// Sends traces until everything else has stopped.
     exporter: Option<RunningExporter>,
 }
@@ -175,7 +175,6 @@ async fn start_on(
     serve(store, Listeners::bind(settings)?, settings, ctx, zones).await
 }
 
-#[expect(clippy::too_many_lines, reason = "a step for each part of the server, in order")]
 async fn serve(
     store: Store,
     mut listeners: Listeners,
@@ -186,8 +185,7 @@ async fn serve(
     let arrivals = replicas::arrivals(settings, &ctx, &store, &mut listeners)?;
     let control = |why| BootError::Control { folder: settings.data.clone(), why };
     let socket = Socket::open(&settings.data).map_err(control)?;
-    let (traces, exporter) = traces::start(settings, &ctx)?;
-    let metrics = Metrics::with(settings.monitors_in_metrics, traces);
+    let (metrics, exporter) = metrics::start(settings, &ctx)?;
     let network = network(settings, zones)?;
     let names = DomainTasks::new(settings, &network);
     names.domains.read(&store).await?;
@@ -252,8 +250,7 @@ async fn serve(
     tasks.extend(nats::start(&app, settings, &stop));
     let kept = app.housekeeping(dashboard.clone());
     tasks.push(tokio::spawn(housekeeping::run(kept, settings.retention, stop.clone())));
-    let notifier = notifying;
-    Ok(RunningServer { addresses, app, dashboard, stop, tasks, stages, notifier, exporter })
+    Ok(RunningServer { addresses, app, dashboard, stop, tasks, stages, notifying, exporter })
 }
 
 impl RunningServer {
@@ -320,7 +317,7 @@ impl RunningServer {
         closing::end(self.tasks).await;
         let App { store, pipeline, auth, .. } = self.app;
         drop(pipeline);
-        tokio::join!(self.stages.stop(), self.notifier.stop(), self.dashboard.finish_emails());
+        tokio::join!(self.stages.stop(), self.notifying.stop(), self.dashboard.finish_emails());
         // A receiver that hangs must not delay the next owner of the database.
         let traces = OptionFuture::from(self.exporter.map(RunningExporter::finish));
         let (closed, _) = tokio::join!(closing::close(&auth, store), traces);

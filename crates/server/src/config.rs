@@ -2,8 +2,9 @@
 //!
 //! `layers` decides the `origin` of a value, `parse` reads one value, and `settings` parses all of
 //! them, with `servers` for what channels need, `domains` for TLS, `log_filter` for log levels,
-//! `database` for the database and servers that share it, `checks` for regions and hosts, `single_sign_on` for the provider of accounts,
-//! and `traces` for OpenTelemetry. `error` has what is wrong. `boot` reads the environment.
+//! `database` for the database and servers that share it, `checks` for regions and hosts,
+//! `single_sign_on` for the provider of accounts, and `traces` for OpenTelemetry. `error` has what is
+//! wrong. `boot` reads the environment.
 
 mod checks;
 mod database;

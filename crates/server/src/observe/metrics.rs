@@ -123,13 +123,13 @@ const KINDS: usize = MonitorKind::ALL.len();
 impl Metrics {
     /// Creates all metrics with the value zero, without single monitors.
     pub fn new() -> Self {
-        Self::with(0, Traces::default())
+        Self::with_traces(0, Traces::default())
     }
 
     /// Creates all metrics with the value zero. The page shows up to this many single monitors, and the
     /// counters of the traces.
     #[expect(clippy::too_many_lines, reason = "an entry for each figure, and nothing else")]
-    pub fn with(limit: u32, traces: Traces) -> Self {
+    pub fn with_traces(limit: u32, traces: Traces) -> Self {
         let mut root = Registry::default();
         // Process metrics keep their usual Prometheus names.
         root.register_collector(Box::new(ProcessFigures));

@@ -43,9 +43,13 @@ const TRACEPARENT: &str = "traceparent";
 
 /// Traces of one server. Cheap to clone; the default records nothing.
 #[derive(Clone, Debug, Default)]
-pub struct Traces {
+pub struct Traces(Arc<TraceParts>);
+
+#[derive(Debug, Default)]
+struct TraceParts {
     counters: TraceCounters,
-    recorder: Option<Arc<Recorder>>,
+    /// `None` without a receiver.
+    recorder: Option<Recorder>,
 }
 
 #[derive(Debug)]
@@ -159,18 +163,13 @@ impl Traces {
         let share = Share { percent: receiver.sample_percent };
         let counters = TraceCounters::default();
         let exporter = Exporter::new(receiver, ended, counters.clone());
-        let recorder = Some(Arc::new(Recorder {
-            ctx: ctx.clone(),
-            queue,
-            share,
-            sampler: RandomState::new(),
-        }));
-        (Self { counters, recorder }, exporter)
+        let recorder = Recorder { ctx: ctx.clone(), queue, share, sampler: RandomState::new() };
+        (Self(Arc::new(TraceParts { counters, recorder: Some(recorder) })), exporter)
     }
 
     /// Shows the counters on the page of metrics.
     pub(super) fn register(&self, registry: &mut Registry) {
-        let TraceCounters { exported, dropped } = self.counters.clone();
+        let TraceCounters { exported, dropped } = self.0.counters.clone();
         let help = "Spans that the OpenTelemetry receiver accepted";
         registry.register("spans_exported", help, exported);
         let help = "Checks, requests and spans that did not reach the OpenTelemetry receiver";
@@ -179,7 +178,7 @@ impl Traces {
 
     /// Records stored results. Those that failed or are degraded are always kept.
     pub(crate) fn record_checks(&self, results: &[CheckResult]) {
-        let Some(recorder) = &self.recorder else { return };
+        let Some(recorder) = &self.0.recorder else { return };
         for result in results {
             let is_kept = match result.outcome {
                 Outcome::Skipped => false,
@@ -196,7 +195,7 @@ impl Traces {
 
     /// Begins the trace of a request, as a part of the caller's trace if it names one.
     pub(crate) fn begin<B>(&self, request: &Request<B>) -> Option<OpenRequest> {
-        let recorder = self.recorder.as_ref()?;
+        let recorder = self.0.recorder.as_ref()?;
         let path = request.uri().path();
         if UNTRACED.contains(&path) {
             return None;
@@ -216,7 +215,7 @@ impl Traces {
 
     /// Records an answered request. Those that failed on the server are always kept.
     pub(crate) fn end<B>(&self, open: Option<OpenRequest>, id: &str, response: &Response<B>) {
-        let (Some(recorder), Some(open)) = (&self.recorder, open) else { return };
+        let (Some(recorder), Some(open)) = (&self.0.recorder, open) else { return };
         let is_failed = is_failed(response);
         let is_wanted = open.parent.is_none_or(|parent| parent.is_sampled);
         let number = || recorder.sampler.hash_one(open.trace);
@@ -225,7 +224,7 @@ impl Traces {
             return;
         }
         if recorder.queue.capacity() <= QUEUE_FOR_CHECKS {
-            self.counters.dropped.inc();
+            self.0.counters.dropped.inc();
             return;
         }
         let micros = u64::try_from(open.begun.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -235,7 +234,7 @@ impl Traces {
 
     fn record(&self, recorder: &Recorder, ended: Ended) {
         if recorder.queue.try_send(ended).is_err() {
-            self.counters.dropped.inc();
+            self.0.counters.dropped.inc();
         }
     }
 }
@@ -287,12 +286,13 @@ mod tests {
         let (queue, _ended) = mpsc::channel(QUEUE);
         let share = Share { percent: 100 };
         let recorder = Recorder { ctx, queue, share, sampler: RandomState::new() };
-        let traces = Traces { recorder: Some(Arc::new(recorder)), ..Traces::default() };
+        let traces =
+            Traces(Arc::new(TraceParts { recorder: Some(recorder), ..TraceParts::default() }));
         let request = Request::get("/v1/whoami").body(()).unwrap();
         for _ in 0..QUEUE {
             traces.end(traces.begin(&request), "req", &Response::new(()));
         }
-        assert_eq!(traces.counters.dropped.get(), (QUEUE - QUEUE_FOR_CHECKS) as u64);
+        assert_eq!(traces.0.counters.dropped.get(), (QUEUE - QUEUE_FOR_CHECKS) as u64);
         let health = Request::get("/healthz").body(()).unwrap();
         assert!(traces.begin(&health).is_none());
     }

@@ -1,5 +1,5 @@
-//! Sends spans to a receiver by OTLP over HTTP: several in one request, with retries that the protocol
-//! allows, and without end only until the queue is full.
+//! Sends spans to a receiver by OTLP over HTTP: several in one request, and again if the protocol allows
+//! that.
 
 use std::time::Duration;
 
