@@ -208,13 +208,14 @@ impl Exporter {
         let status = response.status();
         if status.is_success() {
             let refused = otlp::refused(response.body());
-            let refused_count = refused.as_ref().map_or(0, |(refused, _)| *refused);
+            let count = count as u64;
+            let refused_count = refused.as_ref().map_or(0, |(refused, _)| (*refused).min(count));
             if let Some((refused, why)) = refused {
                 let why: String = why.chars().take(REASON_CHARS_MAX).collect();
                 self.warn(&format!("{refused} spans were refused: {why:?}"));
             }
             self.counters.dropped.inc_by(refused_count);
-            self.counters.exported.inc_by((count as u64).saturating_sub(refused_count));
+            self.counters.exported.inc_by(count - refused_count);
             return Sent::Accepted;
         }
         let why = format!("HTTP {}", status.as_u16());
