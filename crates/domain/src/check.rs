@@ -8,6 +8,7 @@ mod evidence;
 mod findings;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
+mod heartbeat;
 pub mod http;
 mod observation;
 mod plan;
@@ -20,6 +21,10 @@ mod text;
 pub use assess::{Assessment, Outcome, assess};
 pub use evidence::{AttemptEvidence, Evidence, HopEvidence};
 pub use findings::AssertionResult;
+pub use heartbeat::{
+    Availability, HeartbeatCall, HeartbeatFailure, HeartbeatPlan, HeartbeatState, Signal, evaluate,
+    expected_calls, received,
+};
 pub use observation::{
     Attempt, Certificate, DnsAnswer, DnsObservation, DnsRecord, Failure, FailureKind, Hop,
     HttpObservation, Observation, ObservedBody, Phases, SearchResult, TcpObservation,

@@ -105,7 +105,7 @@ crate::channel_kinds!(provider_type);
 
 /// Declares the enumeration of the monitor kinds.
 macro_rules! monitor_kind {
-    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $table:ident
+    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $table:ident $arguments:ident
         $(#[$doc:meta])+ $settings:ident $draft:ident $message:ident { $($fields:tt)* })+) => {
         words! {
             /// Kind of a monitor (§2.1–2.3, §2.8).

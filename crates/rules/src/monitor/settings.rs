@@ -34,7 +34,7 @@ macro_rules! monitor {
             }
 
             /// Validates the draft; returns all violations. Omitted fields get the defaults of the
-            /// tables.
+            /// tables, and arguments that the kind does not have get their fixed values.
             pub fn parse(self) -> Result<MonitorSettings, Violations> {
                 let mut validator = Validator::new(tables::monitor(self.check.kind()));
                 let settings = self.read(&mut validator, CheckDraft::read);
@@ -46,7 +46,12 @@ macro_rules! monitor {
                 validator: &mut Validator,
                 read_check: impl FnOnce(CheckDraft, &mut Validator) -> Option<Check>,
             ) -> Option<MonitorSettings> {
-                $(let $name = <$type>::read(validator, stringify!($name), self.$name);)+
+                let mut fixed = Validator::new(&tables::UNPROBED);
+                $(let $name = if validator.has_field(stringify!($name)) {
+                    <$type>::read(validator, stringify!($name), self.$name)
+                } else {
+                    <$type>::read(&mut fixed, stringify!($name), Default::default())
+                };)+
                 let check = read_check(self.check, validator);
                 Some(MonitorSettings { $($field: $name?,)+ check: check? })
             }

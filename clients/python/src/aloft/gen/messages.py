@@ -29,6 +29,7 @@ from .monitor_pb2 import RecordAssertion as RecordAssertion
 from .monitor_pb2 import HttpMonitor as HttpMonitor
 from .monitor_pb2 import TcpMonitor as TcpMonitor
 from .monitor_pb2 import DnsMonitor as DnsMonitor
+from .monitor_pb2 import HeartbeatMonitor as HeartbeatMonitor
 from .monitor_pb2 import Monitor as Monitor
 from .monitor_pb2 import Warning as MonitorWarning
 from .monitor_pb2 import CreateHttpMonitorRequest as CreateHttpMonitorRequest
@@ -37,12 +38,18 @@ from .monitor_pb2 import CreateTcpMonitorRequest as CreateTcpMonitorRequest
 from .monitor_pb2 import CreateTcpMonitorResponse as CreateTcpMonitorResponse
 from .monitor_pb2 import CreateDnsMonitorRequest as CreateDnsMonitorRequest
 from .monitor_pb2 import CreateDnsMonitorResponse as CreateDnsMonitorResponse
+from .monitor_pb2 import CreateHeartbeatMonitorRequest as CreateHeartbeatMonitorRequest
+from .monitor_pb2 import CreateHeartbeatMonitorResponse as CreateHeartbeatMonitorResponse
 from .monitor_pb2 import UpdateHttpMonitorRequest as UpdateHttpMonitorRequest
 from .monitor_pb2 import UpdateHttpMonitorResponse as UpdateHttpMonitorResponse
 from .monitor_pb2 import UpdateTcpMonitorRequest as UpdateTcpMonitorRequest
 from .monitor_pb2 import UpdateTcpMonitorResponse as UpdateTcpMonitorResponse
 from .monitor_pb2 import UpdateDnsMonitorRequest as UpdateDnsMonitorRequest
 from .monitor_pb2 import UpdateDnsMonitorResponse as UpdateDnsMonitorResponse
+from .monitor_pb2 import UpdateHeartbeatMonitorRequest as UpdateHeartbeatMonitorRequest
+from .monitor_pb2 import UpdateHeartbeatMonitorResponse as UpdateHeartbeatMonitorResponse
+from .monitor_pb2 import RotateHeartbeatUrlRequest as RotateHeartbeatUrlRequest
+from .monitor_pb2 import RotateHeartbeatUrlResponse as RotateHeartbeatUrlResponse
 from .monitor_pb2 import GetMonitorRequest as GetMonitorRequest
 from .monitor_pb2 import GetMonitorResponse as GetMonitorResponse
 from .monitor_pb2 import ListMonitorsRequest as ListMonitorsRequest
@@ -304,6 +311,8 @@ __all__ = [
     "CreateComponentResponse",
     "CreateDnsMonitorRequest",
     "CreateDnsMonitorResponse",
+    "CreateHeartbeatMonitorRequest",
+    "CreateHeartbeatMonitorResponse",
     "CreateHttpMonitorRequest",
     "CreateHttpMonitorResponse",
     "CreateInvitationRequest",
@@ -393,6 +402,7 @@ __all__ = [
     "GrafanaOncall",
     "Header",
     "HeaderAssertion",
+    "HeartbeatMonitor",
     "HopLog",
     "HttpMonitor",
     "Incident",
@@ -486,6 +496,8 @@ __all__ = [
     "RevokeApiKeyResponse",
     "RevokeInvitationRequest",
     "RevokeInvitationResponse",
+    "RotateHeartbeatUrlRequest",
+    "RotateHeartbeatUrlResponse",
     "RotateProbeTokenRequest",
     "RotateProbeTokenResponse",
     "RotateSigningSecretRequest",
@@ -520,6 +532,8 @@ __all__ = [
     "UpdateComponentResponse",
     "UpdateDnsMonitorRequest",
     "UpdateDnsMonitorResponse",
+    "UpdateHeartbeatMonitorRequest",
+    "UpdateHeartbeatMonitorResponse",
     "UpdateHttpMonitorRequest",
     "UpdateHttpMonitorResponse",
     "UpdateMaintenanceRequest",

@@ -1,0 +1,198 @@
+//! Heartbeat monitors: what a call of a monitor's URL reports, what is kept of the calls, and whether the
+//! next one is late. The server receives the calls and evaluates them at the slots of the monitor; no
+//! probe takes part (docs/decisions/0080-heartbeats.md).
+
+mod result;
+
+use std::time::Duration;
+
+use rules::Timestamp;
+use rules::monitor::HeartbeatCheck;
+
+pub use self::result::{HeartbeatCall, evaluate, received};
+use crate::duration::format_duration;
+
+/// Minimum time after a start of the server before a call that it may have missed is late.
+const AFTER_START_MIN: Duration = Duration::from_secs(60);
+
+/// Times of a heartbeat monitor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeartbeatPlan {
+    /// Time from one call to the next.
+    pub interval: Duration,
+    /// Time that a call may be late, and that a run may take.
+    pub grace: Duration,
+}
+
+/// What a call reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// A run began.
+    Start,
+    /// The job succeeded.
+    Success,
+    /// The job failed.
+    Failure {
+        /// Exit code of its command, if the call reports one.
+        exit_code: Option<u8>,
+    },
+}
+
+/// What is known of the calls of a monitor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeartbeatState {
+    /// Start of the wait: the creation, the end of a pause, or a change of the times.
+    pub watched_since: Timestamp,
+    /// Last call of any kind.
+    pub received_at: Option<Timestamp>,
+    /// Last success.
+    pub succeeded_at: Option<Timestamp>,
+    /// The failure that no success has followed.
+    pub failure: Option<HeartbeatFailure>,
+    /// Start of the run in progress, if it was reported.
+    pub started_at: Option<Timestamp>,
+    /// First start that no end has followed. A later start does not excuse it.
+    pub unended_since: Option<Timestamp>,
+}
+
+/// Reported failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeartbeatFailure {
+    pub at: Timestamp,
+    pub exit_code: Option<u8>,
+}
+
+/// Last time in which the server received no calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Availability {
+    /// Last time at which it is known to have received calls before. `None` for a new database.
+    pub down_since: Option<Timestamp>,
+    pub up_since: Timestamp,
+}
+
+/// Finding of an evaluation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Finding {
+    /// No call has come yet, and none is late.
+    Waiting,
+    OnTime,
+    /// The reason, as a sentence.
+    Wrong(String),
+}
+
+impl HeartbeatPlan {
+    /// Creates the plan of a check.
+    pub fn new(check: &HeartbeatCheck) -> Self {
+        let seconds = |seconds: u32| Duration::from_secs(u64::from(seconds));
+        Self { interval: seconds(check.interval), grace: seconds(check.grace) }
+    }
+
+    /// Returns whether it is too late for something that was due, unless the server may have missed it.
+    fn is_late(self, due: Timestamp, available: Availability, now: Timestamp) -> bool {
+        let may_be_missed = available.down_since.is_some_and(|down| down <= due)
+            && now <= available.up_since + self.grace.max(AFTER_START_MIN);
+        now > due && !may_be_missed
+    }
+
+    /// Decides what the calls mean at `now`.
+    fn find(self, state: &HeartbeatState, available: Availability, now: Timestamp) -> Finding {
+        if let Some(failure) = state.failure {
+            return Finding::Wrong(failed(failure.exit_code));
+        }
+        let wait = self.interval + self.grace;
+        let since = state.watched_since.max(state.succeeded_at.unwrap_or_default());
+        let due = since + wait;
+        // A run that began too late does not excuse the missing call.
+        let run = state.unended_since.filter(|began| !self.is_late(due, available, *began));
+        match (run, state.succeeded_at) {
+            (Some(began), _) if self.is_late(began + self.grace, available, now) => {
+                let (ran, grace) = (format_duration(now.since(began)), format_duration(self.grace));
+                Finding::Wrong(format!("started {ran} ago and has not ended; the grace is {grace}"))
+            }
+            (None, _) if self.is_late(due, available, now) => {
+                let waited = format_duration(now.since(since));
+                let interval = format_duration(self.interval);
+                Finding::Wrong(format!("no heartbeat for {waited}; expected every {interval}"))
+            }
+            (Some(_), Some(_)) => Finding::OnTime,
+            (None, Some(at)) if !self.is_late(at + wait, available, now) => Finding::OnTime,
+            (Some(_) | None, None) | (None, Some(_)) => Finding::Waiting,
+        }
+    }
+}
+
+impl Signal {
+    /// Returns the signal of a command that ended with this code.
+    pub const fn from_exit_code(code: u8) -> Self {
+        if code == 0 { Self::Success } else { Self::Failure { exit_code: Some(code) } }
+    }
+}
+
+impl HeartbeatState {
+    /// Creates the state of a monitor that begins to wait.
+    pub fn waiting(since: Timestamp) -> Self {
+        Self { watched_since: since, ..Self::default() }
+    }
+
+    /// Records a call. Returns the duration of the run that it ends, if its start was reported.
+    pub fn record(&mut self, signal: Signal, at: Timestamp) -> Option<Duration> {
+        self.set_back(at);
+        self.received_at = Some(at);
+        match signal {
+            Signal::Start => {
+                self.started_at = Some(at);
+                self.unended_since.get_or_insert(at);
+                return None;
+            }
+            Signal::Success => (self.succeeded_at, self.failure) = (Some(at), None),
+            Signal::Failure { exit_code } => {
+                self.failure = Some(HeartbeatFailure { at, exit_code });
+            }
+        }
+        self.unended_since = None;
+        self.started_at.take().map(|began| at.since(began))
+    }
+
+    /// Begins to wait anew, after a change of the times or a pause.
+    pub fn restart(&mut self, at: Timestamp) {
+        self.set_back(at);
+        self.watched_since = at;
+    }
+
+    /// Forgets what was reported before the monitor was paused, as it resumes.
+    pub fn resume(&mut self, at: Timestamp) {
+        self.restart(at);
+        (self.failure, self.started_at, self.unended_since) = (None, None, None);
+    }
+
+    /// Caps all remembered times at `now`, because the clock was set back.
+    pub fn set_back(&mut self, now: Timestamp) {
+        self.watched_since = self.watched_since.min(now);
+        for at in [
+            &mut self.received_at,
+            &mut self.succeeded_at,
+            &mut self.started_at,
+            &mut self.unended_since,
+        ] {
+            *at = at.map(|at| at.min(now));
+        }
+        if let Some(failure) = &mut self.failure {
+            failure.at = failure.at.min(now);
+        }
+    }
+}
+
+/// Returns what a monitor waits for, for messages: `a heartbeat every 1 h`.
+pub fn expected_calls(check: &HeartbeatCheck) -> String {
+    format!("a heartbeat every {}", format_duration(HeartbeatPlan::new(check).interval))
+}
+
+fn failed(exit_code: Option<u8>) -> String {
+    match exit_code {
+        Some(code) => format!("the job ended with exit code {code}"),
+        None => "the job reported a failure".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
