@@ -14,7 +14,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use rules::MonitorKind;
 
-use self::write::{AnyKind, DnsKind, HttpKind, TcpKind};
+use self::write::{AnyKind, DnsKind, HeartbeatKind, HttpKind, TcpKind};
 use crate::output_args::OutputArgs;
 use crate::resources::InputArgs;
 use crate::service::KEY_HELP;
@@ -120,6 +120,8 @@ pub(crate) enum CreateCommand {
     Tcp(InputArgs<TcpKind>),
     /// Create a monitor that looks up a domain name
     Dns(InputArgs<DnsKind>),
+    /// Create a monitor that waits for calls of its URL, which a job makes
+    Heartbeat(InputArgs<HeartbeatKind>),
 }
 
 /// The monitor to work on.
@@ -140,6 +142,7 @@ pub(crate) async fn run(action: MonitorCommand) -> Result<ExitCode> {
             CreateCommand::Http(args) => write::create(MonitorKind::Http, args).await?,
             CreateCommand::Tcp(args) => write::create(MonitorKind::Tcp, args).await?,
             CreateCommand::Dns(args) => write::create(MonitorKind::Dns, args).await?,
+            CreateCommand::Heartbeat(args) => write::create(MonitorKind::Heartbeat, args).await?,
         },
         MonitorCommand::Update { monitor, changes } => {
             write::update(&monitor.monitor, *changes).await?;

@@ -24,7 +24,7 @@ pub use settings::{MonitorDraft, MonitorSettings};
 use crate::{MonitorId, Region, Timestamp, WorkspaceId};
 
 /// Region in the results of monitors that no probe checks.
-const UNPROBED_REGION: Region = Region::FlyAms;
+pub const UNPROBED_REGION: Region = Region::FlyAms;
 
 /// A stored monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]

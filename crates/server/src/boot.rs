@@ -53,6 +53,7 @@ use crate::config::{ConfigError, Layers, SETTINGS, Settings, Values};
 use crate::control::{ControlService, Socket};
 use crate::demo::{self, DemoError};
 use crate::edge::Budget;
+use crate::heartbeats::CallLimits;
 use crate::housekeeping;
 use crate::observe::Metrics;
 use crate::operator::{self, NoticeMeans};
@@ -256,6 +257,7 @@ async fn serve(
         nats: settings.nats.as_ref().map(|_| NatsStatus::default()),
         probe_tokens: Arc::new(ProbeTokens::new(ctx.clone(), store.clone())),
         invitations: Arc::new(invitation_limits(&ctx)),
+        call_limits: Arc::new(CallLimits::new(&ctx)),
         ctx,
         store,
         pipeline,

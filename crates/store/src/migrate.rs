@@ -69,6 +69,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     migration!(44, "0044_result_days.sql"),
     migration!(45, "0045_replicas.sql"),
     migration!(46, "0046_configurations.sql"),
+    migration!(48, "0048_heartbeats.sql"),
 ];
 
 impl Migration {

@@ -39,6 +39,7 @@ kinds! {
     HttpKind = Http,
     TcpKind = Tcp,
     DnsKind = Dns,
+    HeartbeatKind = Heartbeat,
 }
 
 /// Arguments of all kinds of monitors.
@@ -150,6 +151,7 @@ fn method(verb: &str, kind: MonitorKind) -> String {
         MonitorKind::Http => "Http",
         MonitorKind::Tcp => "Tcp",
         MonitorKind::Dns => "Dns",
+        MonitorKind::Heartbeat => "Heartbeat",
     };
     format!("/monitor.v1.MonitorService/{verb}{kind}Monitor")
 }

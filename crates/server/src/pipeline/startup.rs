@@ -41,15 +41,20 @@ pub(super) async fn load_monitors(
 ) -> Result<(), PipelineError> {
     pipeline.set_all_weights().await?;
     let mut before = Before::read(&pipeline.store).await?;
+    pipeline.calls.start(before.worked_until, pipeline.ctx.now());
     before.worked_until.into_iter().for_each(|slot| judge.set_last_slot(slot));
     let mut stored = pipeline.store.monitors().all_for_boot();
     let (mut count, mut unsettled) = (0_usize, Vec::new());
     while let Some(batch) = stored.next_batch().await? {
-        for BootMonitor { monitor, judge_state } in batch {
+        for BootMonitor { monitor, judge_state, heartbeat } in batch {
             if !monitor.settings.active {
                 continue;
             }
-            match LoadedMonitor::new(pipeline, &mut before, &monitor, judge_state) {
+            let loaded = LoadedMonitor::new(pipeline, &mut before, &monitor, judge_state);
+            if let (Ok(loaded), Some(heartbeat)) = (&loaded, heartbeat) {
+                pipeline.calls.put(loaded.entry.plan.clone(), heartbeat);
+            }
+            match loaded {
                 Ok(loaded) if loaded.needs_older(&before) => unsettled.push(loaded),
                 Ok(loaded) => loaded.run(pipeline, judge, cadence, &before),
                 Err(PipelineError::Store(why)) => return Err(why.into()),

@@ -118,5 +118,5 @@ impl HistoryStore<'_> {
 fn has_phases(row: &StoredResult) -> Result<bool, StoreError> {
     let is_scheduled = codes::trigger(i64::from(row.trigger))? == Trigger::Scheduled;
     let outcome = codes::outcome(i64::from(row.outcome))?;
-    Ok(is_scheduled && matches!(outcome, Outcome::Success | Outcome::Degraded))
+    Ok(is_scheduled && row.attempts > 0 && matches!(outcome, Outcome::Success | Outcome::Degraded))
 }

@@ -1,7 +1,6 @@
 //! Formats the parts of a message's text: titles, reasons, facts, times and the link.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use rules::Timestamp;
 

@@ -28,7 +28,7 @@ pub(in crate::pipeline) struct JudgedMonitor {
     /// Last judged time. It is behind the clock while results wait to be stored.
     judged_until: Timestamp,
     /// Host that is checked.
-    host: HostMark,
+    host: Option<HostMark>,
     /// Time at which the verdict may change without a result.
     pub(super) wake_at: Option<Timestamp>,
     /// Time of its current entry in the judge's heap.
@@ -68,7 +68,7 @@ impl JudgedMonitor {
         monitor: &Monitor,
         policy: Policy,
         state: JudgeState,
-        host: HostMark,
+        host: Option<HostMark>,
         runs_since: Timestamp,
     ) -> Self {
         Self {
@@ -143,7 +143,12 @@ impl JudgedMonitor {
             let status = region_status(&self.policy, &self.state, state.region, suspicions, at);
             (state.region, status, self.latency(state.region))
         });
-        self.failures.cause(transition.why, seen)
+        let mut cause = self.failures.cause(transition.why, seen);
+        if self.host.is_none() {
+            // Nothing was checked from a place.
+            cause.regions.clear();
+        }
+        cause
     }
 
     /// Returns the first of its probes that is suspect, with the evidence.
@@ -194,7 +199,7 @@ impl JudgedMonitor {
         counts.then_some(HostOutcome {
             probe,
             workspace: self.workspace,
-            host: self.host,
+            host: self.host?,
             failed,
             finished_at,
         })

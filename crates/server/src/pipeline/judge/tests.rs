@@ -194,7 +194,7 @@ async fn change_of_probe_begins_no_grace_period() {
             vec![ServedRegion { region: Region::FlyAms, probe: ProbeIndex(probe) }],
         );
         let state = JudgeState { grace_period: None, ..JudgeState::new(&policy, NOW) };
-        JudgedMonitor::new(&monitor, policy, state, HostMark::new("127.0.0.1"), NOW)
+        JudgedMonitor::new(&monitor, policy, state, Some(HostMark::new("127.0.0.1")), NOW)
     };
     judge.judged.insert(monitor.id, judged(0));
     fail_from_a_suspect_probe(&mut judge, monitor.id);
@@ -233,7 +233,7 @@ fn status_change_logs_monitor_and_cause() {
     let monitor = a_monitor(1);
     let policy = Policy::new(&monitor.settings, 1, probes.into());
     let judge_state = JudgeState::new(&policy, NOW);
-    let host = HostMark::new("127.0.0.1");
+    let host = Some(HostMark::new("127.0.0.1"));
     let judged = JudgedMonitor::new(&monitor, policy, judge_state, host, NOW);
     let share = Share { votes: 1, of_votes: 1, regions: 1, of_regions: 1 };
     let transition = Transition {

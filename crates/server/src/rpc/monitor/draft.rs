@@ -2,8 +2,8 @@
 
 use contract::IntoDraft;
 use contract::monitor::wire::{
-    CreateDnsMonitorRequest, CreateHttpMonitorRequest, CreateTcpMonitorRequest,
-    GetResponseLogResponse, Warning,
+    CreateDnsMonitorRequest, CreateHeartbeatMonitorRequest, CreateHttpMonitorRequest,
+    CreateTcpMonitorRequest, GetResponseLogResponse, Warning,
 };
 use contract::rpc::{self, Error};
 use rules::monitor::{Monitor, MonitorSettings};
@@ -25,6 +25,7 @@ pub(crate) fn parse_draft(kind: MonitorKind, request: &[u8]) -> Result<MonitorSe
         MonitorKind::Http => "/monitor.v1.MonitorService/CreateHttpMonitor",
         MonitorKind::Tcp => "/monitor.v1.MonitorService/CreateTcpMonitor",
         MonitorKind::Dns => "/monitor.v1.MonitorService/CreateDnsMonitor",
+        MonitorKind::Heartbeat => "/monitor.v1.MonitorService/CreateHeartbeatMonitor",
     };
     rpc::check_json(method, request).map_err(|violations| rpc::invalid(&violations))?;
     let undecodable = |error: serde_json::Error| rpc::malformed(error.to_string());
@@ -41,6 +42,11 @@ pub(crate) fn parse_draft(kind: MonitorKind, request: &[u8]) -> Result<MonitorSe
         }
         MonitorKind::Dns => {
             let sent: CreateDnsMonitorRequest =
+                serde_json::from_slice(request).map_err(undecodable)?;
+            require(RESOURCE, sent.monitor.into_option())?.into_draft()
+        }
+        MonitorKind::Heartbeat => {
+            let sent: CreateHeartbeatMonitorRequest =
                 serde_json::from_slice(request).map_err(undecodable)?;
             require(RESOURCE, sent.monitor.into_option())?.into_draft()
         }
