@@ -90,6 +90,13 @@ pub(crate) enum MonitorCommand {
         #[command(flatten)]
         output_args: OutputArgs,
     },
+    /// Replace the URL of a heartbeat monitor; the previous one ends at once
+    RotateUrl {
+        #[command(flatten)]
+        monitor: MonitorArg,
+        #[command(flatten)]
+        output_args: OutputArgs,
+    },
     /// List the checks of a monitor, newest first
     Logs {
         #[command(flatten)]
@@ -161,6 +168,9 @@ pub(crate) async fn run(action: MonitorCommand) -> Result<ExitCode> {
         }
         MonitorCommand::Status { monitor, output_args } => {
             checks::status(&monitor.monitor, &output_args).await?;
+        }
+        MonitorCommand::RotateUrl { monitor, output_args } => {
+            write::rotate_url(&monitor.monitor, &output_args).await?;
         }
         MonitorCommand::Logs { monitor, which, output_args } => {
             logs::logs(&monitor.monitor, &which, &output_args).await?;

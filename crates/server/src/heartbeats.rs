@@ -186,7 +186,6 @@ async fn beginning(body: Body) -> Result<(Vec<u8>, bool), RefusedCall> {
         }
         Err(why) => {
             let status = cut_off_error(&*why).http_status();
-            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
             return Err(RefusedCall::new(status, "the body could not be read; retry\n"));
         }
     };

@@ -83,7 +83,7 @@ impl<'a> Condition<'a> {
                 }
                 CheckDraft::Http(http) => self.body(http, entry),
                 CheckDraft::Dns(dns) => self.record(record_type, dns, entry),
-                CheckDraft::Tcp(_) => self.lose(entry),
+                CheckDraft::Tcp(_) | CheckDraft::Heartbeat(_) => self.lose(entry),
             },
             "[CERTIFICATE_EXPIRATION]" => {
                 let remedy =

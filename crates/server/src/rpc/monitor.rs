@@ -18,23 +18,22 @@ use contract::monitor::wire::{
     CreateTcpMonitorRequest, CreateTcpMonitorResponse, DeleteMonitorRequest, DeleteMonitorResponse,
     GetMonitorRequest, GetMonitorResponse, GetMonitorStatusRequest, GetMonitorStatusResponse,
     GetMonitorSummaryRequest, GetMonitorSummaryResponse, GetResponseLogRequest,
-    GetResponseLogResponse, Kind, ListMissedSlotsRequest, ListMissedSlotsResponse,
-    ListMonitorsRequest, ListMonitorsResponse, ListResponseLogsRequest, ListResponseLogsResponse,
-    MonitorService, RotateHeartbeatUrlRequest, RotateHeartbeatUrlResponse, TriggerMonitorRequest,
+    GetResponseLogResponse, ListMissedSlotsRequest, ListMissedSlotsResponse, ListMonitorsRequest,
+    ListMonitorsResponse, ListResponseLogsRequest, ListResponseLogsResponse, MonitorService,
+    RotateHeartbeatUrlRequest, RotateHeartbeatUrlResponse, TriggerMonitorRequest,
     TriggerMonitorResponse, UpdateDnsMonitorRequest, UpdateDnsMonitorResponse,
     UpdateHeartbeatMonitorRequest, UpdateHeartbeatMonitorResponse, UpdateHttpMonitorRequest,
     UpdateHttpMonitorResponse, UpdateTcpMonitorRequest, UpdateTcpMonitorResponse, Warning,
 };
 use contract::monitor::{HeartbeatOutputs, MonitorMessage, StoredMonitor, encode_instant, mask};
-use contract::rpc::{self, Error, Message, RequestContext, Response, ServiceResult};
+use contract::rpc::{Error, Message, RequestContext, Response, ServiceResult};
 use rules::monitor::Monitor as Stored;
-use rules::{MonitorId, MonitorStatus, Region, Tag, Validator, Violations, tables};
+use rules::{MonitorId, MonitorStatus, Region};
 use store::{Created, MonitorWithStatus, NewMonitor};
 
 pub(crate) use self::draft::{check_draft, draft_warnings, parse_draft};
 use self::refusals::{refuse_unplannable, refuse_unserved};
 use self::status::{encode_region, encode_result};
-use super::list;
 use super::pipeline_call::{log_failure, run_to_end, unavailable};
 use super::request::{
     Edit, caller, change, id, idempotency, invalid, require, require_id, secrets,

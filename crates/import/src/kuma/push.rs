@@ -1,0 +1,42 @@
+//! Push monitors of Uptime Kuma, which wait for calls of a URL.
+
+use rules::field::Shape;
+use rules::monitor::HeartbeatDraft;
+use rules::tables::HEARTBEAT_MONITOR;
+
+use super::monitor::INTERVAL_DEFAULT;
+use crate::preview::Entry;
+use crate::record::Record;
+
+/// Times of a push monitor, in seconds.
+pub(super) struct Calls {
+    interval: f64,
+    /// Time after a missing call until Uptime Kuma reports it.
+    grace: f64,
+}
+
+impl Calls {
+    pub(super) fn peek(record: &Record) -> Self {
+        let mut record = record.clone();
+        let interval = record.number("interval").unwrap_or(INTERVAL_DEFAULT);
+        let retries = record.number("maxretries").unwrap_or(0.0);
+        let pause = record.number("retry_interval").unwrap_or(interval);
+        Self { interval, grace: retries * pause }
+    }
+}
+
+/// Sets the times of a push monitor. Its job must call another URL.
+pub(super) fn settings(calls: &Calls, heartbeat: &mut HeartbeatDraft, entry: &mut Entry) {
+    let bounded = |name: &str, seconds: f64| match HEARTBEAT_MONITOR.field(name).shape {
+        Shape::Integer { min, max } => (seconds as i32).clamp(min, max),
+        _ => seconds as i32,
+    };
+    let interval = bounded("interval", calls.interval);
+    if f64::from(interval) < calls.interval || f64::from(interval) > calls.interval {
+        let (before, after) = (format!("{} s", calls.interval), format!("{interval} s"));
+        entry.change("interval", before, after, "calls come every 30 s to 366 days");
+    }
+    heartbeat.interval = Some(interval);
+    heartbeat.grace = Some(bounded("grace", calls.grace));
+    entry.lose("its URL", "let the job call the new `url` of the monitor, without parameters");
+}
