@@ -213,10 +213,11 @@ mod tests {
 
     use super::*;
 
-    const ALL: [&Service; 7] = [
+    const ALL: [&Service; 8] = [
         &HTTP_MONITORS,
         &TCP_MONITORS,
         &DNS_MONITORS,
+        &HEARTBEAT_MONITORS,
         &NOTIFICATIONS,
         &PAGES,
         &COMPONENTS,

@@ -614,20 +614,20 @@ export interface DnsMonitorInput {
  */
 export interface HeartbeatMonitor {
   /** Output: ID of the monitor, `mon_…`. In an update, it selects the monitor. */
-  id?: string;
+  id: string;
   /** Display name: 1 to 256 characters. Required. */
-  name?: string;
+  name: string;
   /** Seconds from one call to the next: 30 to 31622400 (366 days). Required. */
-  interval?: number;
+  interval: number;
   /** Seconds that a call may be late, and that a run may take after `/start`: 0 to 31622400. Default 300. */
-  grace?: number;
+  grace: number;
   /** Whether the monitor runs. Calls of a paused monitor are recorded and do not count. Default false. */
-  active?: boolean;
+  active: boolean;
   /**
    * Whether status pages show the durations of its runs. Default false. In either case, a page with the monitor as a
    * component shows its name, status, uptime and incidents. A page never shows its URL, evidence or logs.
    */
-  public?: boolean;
+  public: boolean;
   /** Description for people: up to 1024 characters. */
   description?: string;
   /**
@@ -636,17 +636,17 @@ export interface HeartbeatMonitor {
    */
   tags: string[];
   /** Output: `active`, `error`, or `unknown` while the monitor is paused or waits for its first call. */
-  status?: string;
+  status: MonitorStatus;
   /** Output: the URL to call. A secret: absent for read-only keys. `rotateHeartbeatUrl` replaces it. */
   url?: string;
   /** Output: time of the last call, of any kind. Absent before the first. */
   lastHeartbeatAt?: Timestamp;
   /** Output: creation time. */
-  createdAt?: Timestamp;
+  createdAt: Timestamp;
   /** Output: time of the last change of an argument. */
-  updatedAt?: Timestamp;
+  updatedAt: Timestamp;
   /** Output: grows with every change of the monitor. An update that names it fails if the monitor has changed. */
-  revision?: string;
+  revision: string;
 }
 
 /**

@@ -89,6 +89,7 @@ fn stored(monitor: &Monitor, secrets: SecretVisibility) -> StoredMonitor<'_> {
         monitor,
         status: MonitorStatus::Degraded,
         default_regions: &[Region::FlyFra],
+        heartbeat: None,
         secrets,
     }
 }
@@ -98,6 +99,7 @@ fn draft(kind: Kind) -> MonitorDraft {
         Kind::Http(message) => (*message).into_draft(),
         Kind::Tcp(message) => (*message).into_draft(),
         Kind::Dns(message) => (*message).into_draft(),
+        Kind::Heartbeat(message) => (*message).into_draft(),
     }
 }
 
@@ -283,6 +285,7 @@ fn wire_fields_match_the_tables() {
         ("HttpMonitor", &rules::tables::HTTP_MONITOR),
         ("TcpMonitor", &rules::tables::TCP_MONITOR),
         ("DnsMonitor", &rules::tables::DNS_MONITOR),
+        ("HeartbeatMonitor", &rules::tables::HEARTBEAT_MONITOR),
     ] {
         let own = table.fields.iter().chain(table.beyond).map(|field| field.name);
         let blocks = table.blocks.iter().map(|block| block.name);

@@ -116,7 +116,7 @@ pub(super) fn form(
     });
     MonitorForm {
         message: start.message,
-        start: start.main.into_iter().map(in_words_of_form).collect(),
+        start: start.main.into_iter().map(|it| in_words_of_form(it, target(table))).collect(),
         sections: sections.into_iter().filter(|it| !it.inputs.is_empty()).collect(),
         regions,
     }
@@ -155,9 +155,9 @@ fn default_number(table: &Resource, name: &str) -> i32 {
 }
 
 /// Says what the form does: without a name, the monitor gets that of its target.
-fn in_words_of_form(input: Input) -> Input {
+fn in_words_of_form(input: Input, target: Option<&str>) -> Input {
     match input {
-        Input::Field(mut field) if field.name == "name" => {
+        Input::Field(mut field) if field.name == "name" && target.is_some() => {
             field.is_required = false;
             field.help = "If it is empty, the monitor is named after its target.";
             Input::Field(field)

@@ -42,6 +42,7 @@ impl CopiedMonitor {
             MonitorKind::Http => "CreateHttpMonitor",
             MonitorKind::Tcp => "CreateTcpMonitor",
             MonitorKind::Dns => "CreateDnsMonitor",
+            MonitorKind::Heartbeat => "CreateHeartbeatMonitor",
         };
         let created = world.rpc(MONITORS, method, json!({ "monitor": monitor })).await;
         let id = created["monitor"]["id"].as_str().unwrap();

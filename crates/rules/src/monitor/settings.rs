@@ -66,8 +66,13 @@ macro_rules! monitor {
         impl From<&MonitorSettings> for MonitorDraft {
             /// Creates the draft that parses to these settings, the base of a masked update.
             fn from(settings: &MonitorSettings) -> Self {
+                let known = Validator::new(tables::monitor(settings.check.kind()));
                 Self {
-                    $($name: settings.$field.draft(),)+
+                    $($name: if known.has_field(stringify!($name)) {
+                        settings.$field.draft()
+                    } else {
+                        Default::default()
+                    },)+
                     check: CheckDraft::from(&settings.check),
                 }
             }

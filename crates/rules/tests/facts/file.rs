@@ -13,6 +13,8 @@ pub(crate) struct Facts {
     pub(crate) data_source: Vec<Resource>,
     pub(crate) limit: Vec<Limit>,
     pub(crate) ours: Vec<Ours>,
+    /// Resources beyond the specification.
+    pub(crate) own_resources: Vec<String>,
     /// Arguments beyond the specification, each with its resource: `service_http_monitor.name`.
     pub(crate) own_arguments: Vec<String>,
     pub(crate) own_outputs: Vec<String>,

@@ -220,6 +220,9 @@ impl MonitorService for Monitors {
             }
             Err(error) => return Err(unavailable(&error, &request.id)),
         };
+        if !stored.monitor.settings.check.is_probed() {
+            regions.clear();
+        }
         regions.sort_unstable_by_key(|view| view.region.as_str());
         Response::ok(GetMonitorStatusResponse {
             id: id.to_string(),

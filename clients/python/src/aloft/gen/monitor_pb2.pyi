@@ -417,7 +417,7 @@ class HeartbeatMonitor(Message):
         """Tags to find and group monitors by: up to 20, each of 1 to 64 characters in one line, without commas and
         without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
         """
-    status: str
+    status: words.MonitorStatus
     """Output: `active`, `error`, or `unknown` while the monitor is paused or waits for its first call."""
     url: str
     """Output: the URL to call. A secret: absent for read-only keys. `rotate_heartbeat_url` replaces it."""
@@ -443,7 +443,7 @@ class HeartbeatMonitor(Message):
         public: bool | None = ...,
         description: str | None = ...,
         tags: Sequence[str] | None = ...,
-        status: str | None = ...,
+        status: words.MonitorStatus | None = ...,
         url: str | None = ...,
         last_heartbeat_at: datetime | Timestamp | None = ...,
         created_at: datetime | Timestamp | None = ...,

@@ -136,6 +136,8 @@ pub(in super::super) fn format_rfc3339(at: Timestamp) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::notify::tests::an_event;
 

@@ -22,7 +22,13 @@ async fn monitor_removal_during_overload_records_missed_slots() {
     let metrics = Metrics::new();
     let ctx = Context::manual(NOW).0;
     let lanes = (jobs, Arc::new(CheckPermits::new(8, metrics.clone())), Arc::default());
-    let mut cadence = Cadence::new(ctx, metrics.clone(), lanes, inputs, Arc::default());
+    let mut cadence = Cadence::new(
+        ctx,
+        metrics.clone(),
+        lanes,
+        (inputs, crate::pipeline::ReceivedCalls::default()),
+        Arc::default(),
+    );
     for monitor in 0..100 {
         cadence.put(entry(monitor), FirstRun::AtOnce, NOW);
     }
@@ -78,7 +84,13 @@ async fn departing_workspace_lets_waiting_jobs_run() {
     let permits = Arc::new(CheckPermits::new(64, metrics.clone()));
     let parts = (jobs, permits.clone(), Arc::default());
     let ctx = Context::manual(NOW).0;
-    let mut cadence = Cadence::new(ctx, metrics, parts, inputs, Arc::default());
+    let mut cadence = Cadence::new(
+        ctx,
+        metrics,
+        parts,
+        (inputs, crate::pipeline::ReceivedCalls::default()),
+        Arc::default(),
+    );
     let modest = TimetableEntry { plan: plan_of(2, WorkspaceId::from_bits(2)), ..entry(2) };
     cadence.put(entry(1), FirstRun::Regular, NOW);
     cadence.put(modest, FirstRun::Regular, NOW);
@@ -119,7 +131,13 @@ async fn budget_pays_only_for_checks_that_need_it() {
     let metrics = Metrics::new();
     let parts = (jobs, Arc::new(CheckPermits::new(64, metrics.clone())), Arc::default());
     let ctx = Context::manual(NOW).0;
-    let mut cadence = Cadence::new(ctx, metrics, parts, inputs, Arc::default());
+    let mut cadence = Cadence::new(
+        ctx,
+        metrics,
+        parts,
+        (inputs, crate::pipeline::ReceivedCalls::default()),
+        Arc::default(),
+    );
     cadence.put(entry(1), FirstRun::AtOnce, NOW);
     cadence.last_poll = NOW;
     let due = cadence.schedule.pop_due(NOW).unwrap();
