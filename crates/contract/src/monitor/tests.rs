@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use rules::monitor::{
-    Check, DnsCheck, Header, HeaderAssertion, HttpCheck, Monitor, MonitorDraft, MonitorSettings,
-    RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
+    Check, DnsCheck, Header, HeaderAssertion, HeartbeatCheck, HttpCheck, Monitor, MonitorDraft,
+    MonitorSettings, RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
 };
 use rules::{
     IpVersion, Method, MonitorId, MonitorStatus, NumberComparator, Periodicity, RecordComparator,
-    RecordKind, Region, Tag, TextComparator, Timestamp, WorkspaceId,
+    RecordKind, Region, Secret, Tag, TextComparator, Timestamp, WorkspaceId,
 };
 
 use super::wire::{self, Kind};
-use super::{StoredMonitor, decode};
+use super::{HeartbeatOutputs, StoredMonitor, decode};
 use crate::IntoDraft as _;
 use crate::fields::SecretVisibility;
 
@@ -275,6 +275,23 @@ fn monitor_encodes_as_its_own_kind_only() {
             shown.message::<wire::DnsMonitor>().is_some(),
         ];
         assert_eq!(found, kinds);
+    }
+}
+
+#[test]
+fn heartbeat_url_is_absent_for_read_keys() {
+    let check = Check::Heartbeat(HeartbeatCheck::new(60));
+    let monitor = monitor(check);
+    let url = Secret::new("https://aloft.example.com/heartbeat/token".to_owned());
+    let outputs = HeartbeatOutputs { url, last_at: Some(Timestamp::from_millis(0)) };
+    for (secrets, shown) in [
+        (SecretVisibility::Visible, Some("https://aloft.example.com/heartbeat/token")),
+        (SecretVisibility::Redacted, None),
+    ] {
+        let stored = StoredMonitor { heartbeat: Some(&outputs), ..stored(&monitor, secrets) };
+        let message = stored.message::<wire::HeartbeatMonitor>().unwrap();
+        assert_eq!(message.url.as_deref(), shown);
+        assert!(message.last_heartbeat_at.is_set());
     }
 }
 

@@ -92,11 +92,18 @@ fn joined(copies: &[CopiedMonitor], text: impl Fn(&CopiedMonitor) -> &str) -> St
 }
 
 /// Returns a monitor of each kind with every argument, and then monitors with fewer.
-fn monitors() -> [(MonitorKind, Value); 7] {
+fn monitors() -> [(MonitorKind, Value); 8] {
     [
         (MonitorKind::Http, full_http_monitor()),
         (MonitorKind::Tcp, full_tcp_monitor()),
         (MonitorKind::Dns, full_dns_monitor()),
+        (
+            MonitorKind::Heartbeat,
+            json!({
+                "name": "Backup", "interval": 31_622_400, "grace": 0, "active": true,
+                "public": true, "description": "Nightly ${job}", "tags": ["jobs"],
+            }),
+        ),
         (
             MonitorKind::Http,
             json!({ "name": "Plain", "url": "https://example.com", "periodicity": "1m" }),

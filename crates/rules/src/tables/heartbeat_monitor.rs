@@ -38,14 +38,14 @@ pub static HEARTBEAT_MONITOR: Resource = Resource {
         monitor::TAGS,
         monitor::ID,
         monitor::STATUS,
-    ],
-    beyond: &[
         Field::output(
             "url",
             Shape::Text { min: 1, max: URL_CHARS_MAX },
             "URL that the job calls. It is a secret: whoever knows it can report for the job.",
         )
         .sensitive(),
+    ],
+    beyond: &[
         Field::output(
             "last_heartbeat_at",
             Shape::Instant,
