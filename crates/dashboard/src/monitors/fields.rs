@@ -220,7 +220,8 @@ mod tests {
             let values = Values::default();
             let form = form(*kind, &[], (&values, &Messages::default()));
             let inputs = form.start.iter().chain(form.sections.iter().flat_map(|it| &it.inputs));
-            let mut shown: Vec<&str> = inputs.map(Input::name).chain([REGIONS]).collect();
+            let regions = form.regions.as_ref().map(|_| REGIONS);
+            let mut shown: Vec<&str> = inputs.map(Input::name).chain(regions).collect();
             let mut all: Vec<&str> = tables::monitor(*kind).writable().collect();
             shown.sort_unstable();
             all.sort_unstable();

@@ -18,6 +18,8 @@ pub(crate) struct Facts {
     /// Arguments beyond the specification, each with its resource: `service_http_monitor.name`.
     pub(crate) own_arguments: Vec<String>,
     pub(crate) own_outputs: Vec<String>,
+    /// Kinds of monitors beyond the specification.
+    pub(crate) own_monitor_kinds: Vec<String>,
     /// Kinds of channels beyond the specification.
     pub(crate) own_channel_kinds: Vec<String>,
 }

@@ -9,6 +9,7 @@ use domain::check::{
     Availability, CheckPlan, CheckResult, HeartbeatCall, HeartbeatPlan, HeartbeatState, Job,
     PlannedCheck, ProbeName, ResultKey, Signal, Trigger, evaluate, received,
 };
+use rules::monitor::UNPROBED_REGION;
 use rules::{ById, MonitorId, Timestamp};
 use store::HeartbeatTarget;
 use tokio::sync::oneshot;
@@ -20,6 +21,9 @@ use crate::lane::JudgeInput;
 /// Pause between two evaluations from which the server may have missed calls: it was suspended, or its
 /// clock was set forward. Running monitors are evaluated every 30 seconds.
 const GAP: Duration = Duration::from_secs(90);
+/// Slots that are later than a call by no more are those of other calls at the same time. Later ones are
+/// from before the clock was set back.
+const RECENT: Duration = Duration::from_secs(1);
 /// Time that a caller waits for the history of a call that is already stored.
 const RESULT_WITHIN: Duration = Duration::from_secs(2);
 
@@ -29,10 +33,19 @@ pub(super) struct ReceivedCalls(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
-    monitors: ById<MonitorId, (Arc<CheckPlan>, HeartbeatState)>,
+    monitors: ById<MonitorId, RunningHeartbeat>,
     available: Availability,
     /// Time of the last evaluation.
     evaluated_at: Timestamp,
+}
+
+/// A heartbeat monitor that runs.
+#[derive(Debug)]
+struct RunningHeartbeat {
+    plan: Arc<CheckPlan>,
+    state: HeartbeatState,
+    /// Slot of its last result. Each result has one of its own, even at the same millisecond.
+    last_slot: Timestamp,
 }
 
 /// A call as the endpoint received it.
@@ -56,7 +69,10 @@ impl ReceivedCalls {
 
     /// Adds a monitor that runs from now on, or replaces its earlier revision.
     pub(super) fn put(&self, plan: Arc<CheckPlan>, state: HeartbeatState) {
-        self.lock().monitors.insert(plan.monitor, (plan, state));
+        let mut known = self.lock();
+        let before = known.monitors.remove(&plan.monitor);
+        let last_slot = before.map(|before| before.last_slot).unwrap_or_default();
+        known.monitors.insert(plan.monitor, RunningHeartbeat { plan, state, last_slot });
     }
 
     /// Removes a monitor that runs no more.
@@ -71,17 +87,28 @@ impl ReceivedCalls {
         let mut known = self.lock();
         known.read_clock(now);
         let available = known.available;
-        let (_, state) = known.monitors.get_mut(&job.plan.monitor)?;
-        state.set_back(now);
-        Some(evaluate(job.identity(), (plan, state), available, (now, this_server())))
+        let running = known.monitors.get_mut(&job.plan.monitor)?;
+        running.state.set_back(now);
+        running.last_slot = running.last_slot.max(job.slot);
+        Some(evaluate(job.identity(), (plan, &running.state), available, (now, this_server())))
     }
 
-    /// Replaces what is known of a monitor's calls by what was stored. Returns its revision if it runs.
-    fn update(&self, monitor: MonitorId, state: HeartbeatState) -> Option<Arc<CheckPlan>> {
+    /// Replaces what is known of a monitor's calls by what was stored of the call at `at`. Returns the key
+    /// of its result if the monitor runs.
+    fn update(
+        &self,
+        monitor: MonitorId,
+        state: HeartbeatState,
+        at: Timestamp,
+    ) -> Option<ResultKey> {
         let mut known = self.lock();
-        let (plan, before) = known.monitors.get_mut(&monitor)?;
-        *before = state;
-        Some(plan.clone())
+        let running = known.monitors.get_mut(&monitor)?;
+        running.state = state;
+        let is_taken = running.last_slot >= at && running.last_slot < at + RECENT;
+        let slot = if is_taken { running.last_slot + Duration::from_millis(1) } else { at };
+        running.last_slot = slot;
+        let (region, trigger) = (UNPROBED_REGION, Trigger::Scheduled);
+        Some(ResultKey { monitor, revision: running.plan.revision, region, slot, trigger })
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -122,10 +149,8 @@ impl Pipeline {
         let Some(recorded) = recorded else {
             return Err(PipelineError::NotFound(target.monitor));
         };
-        let Some(plan) = self.calls.update(target.monitor, recorded.state) else { return Ok(None) };
-        let (region, trigger) = (rules::monitor::UNPROBED_REGION, Trigger::Scheduled);
-        let (monitor, revision) = (plan.monitor, plan.revision);
-        let identity = ResultKey { monitor, revision, region, slot: at, trigger };
+        let updated = self.calls.update(target.monitor, recorded.state, at);
+        let Some(identity) = updated else { return Ok(None) };
         let ended = HeartbeatCall {
             signal: call.signal,
             at,
