@@ -1,5 +1,8 @@
 //! `aloft login`, `aloft logout` and `aloft context`: stores contexts after a check of their key, and
-//! lists, selects and removes them. Leaves the file to `contexts`. Prints no key.
+//! lists, selects and removes them. Leaves the file to `contexts`, and `browser` gets a key through the
+//! dashboard. Prints no key.
+
+mod browser;
 
 use std::io::{IsTerminal as _, stdin};
 
@@ -17,8 +20,9 @@ use crate::service::{self, NETWORK_HELP, given_address, local_address};
 use crate::{dashboard, key_input, output};
 
 /// How a key gets to the program.
-pub(crate) const LOGIN_HELP: &str = "The key is read from standard input, after a prompt on a terminal. \
-A write key can be created in the dashboard, or on the server with `aloft keys create`.";
+pub(crate) const LOGIN_HELP: &str = "On a terminal, a person approves the login in the dashboard, on this \
+or on another machine; the key is created with that and belongs to the person. Otherwise the key is read \
+from standard input. A key can be created in the dashboard, or on the server with `aloft keys create`.";
 
 /// Service to log in to, and the name of the context.
 #[derive(Debug, Args)]
@@ -29,6 +33,12 @@ pub(crate) struct LoginArgs {
     /// Name of the context, new or to be replaced [default: the slug of the key's workspace]
     #[arg(long, value_name = "NAME", value_parser = contexts::name)]
     context: Option<String>,
+    /// Log in through the dashboard, also without a terminal
+    #[arg(long, conflicts_with = "with_key")]
+    web: bool,
+    /// Enter a key on the terminal instead of logging in through the dashboard
+    #[arg(long)]
+    with_key: bool,
     #[command(flatten)]
     config: ConfigArg,
 }
@@ -77,13 +87,7 @@ pub(crate) async fn login(args: LoginArgs) -> Result<()> {
     };
     let shown = without_credentials(&base_url);
     output::print_stderr(&format!("service: {shown}"));
-    if stdin().is_terminal() {
-        let host = dashboard::host_of(&base_url);
-        output::print_stderr(&format!(
-            "Create a key in the dashboard, {host}, in the settings of the workspace; it is shown once."
-        ));
-    }
-    let key = key_input::read_key()?;
+    let key = get_key(&args, &base_url).await?;
     let who = identify(&base_url, &key).await.with_context(|| format!("logging in at {shown}"))?;
     let context = StoredContext {
         name: match &args.context {
@@ -120,6 +124,28 @@ pub(crate) async fn login(args: LoginArgs) -> Result<()> {
         "logged in to {workspace} with {key_id} ({scopes}); the context `{name}` is in use"
     ));
     Ok(())
+}
+
+/// Gets a key through the dashboard or from standard input.
+async fn get_key(args: &LoginArgs, base_url: &str) -> Result<Secret<String>> {
+    let is_terminal = stdin().is_terminal();
+    if args.web || (is_terminal && !args.with_key) {
+        if let Some(key) = browser::log_in(base_url).await? {
+            return Ok(key);
+        }
+        if args.web {
+            bail!(
+                "this server has no login through the dashboard; pipe a key: `aloft login < FILE`"
+            );
+        }
+    }
+    if is_terminal {
+        let host = dashboard::host_of(base_url);
+        output::print_stderr(&format!(
+            "Create a key in the dashboard, {host}, in the settings of the workspace; it is shown once."
+        ));
+    }
+    key_input::read_key()
 }
 
 /// Returns the owner of a key.

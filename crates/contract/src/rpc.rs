@@ -5,6 +5,7 @@
 mod base_url;
 mod call;
 mod client;
+mod device_login;
 mod error;
 mod http_status;
 mod json;
@@ -27,6 +28,7 @@ pub use proto::{COMMENTED_DESCRIPTORS, DESCRIPTORS, MethodRequest};
 
 pub use self::call::{Call, decode_error};
 pub use self::client::{CALL_TIMEOUT, Client, RESPONSE_BYTES_MAX, is_sendable_key, is_unsent};
+pub use self::device_login::{DeviceLogin, DeviceLoginClient, DeviceProgress};
 pub use self::error::{
     Code, Error, FieldViolation, Reason, already_exists, conflict, deferred, failed_precondition,
     field_violations, internal, invalid, invalid_because, malformed, not_found, payload_too_large,

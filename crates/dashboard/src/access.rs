@@ -17,7 +17,7 @@ use web::peer::ShownSession;
 
 use crate::error::ScreenError;
 use crate::html::redirect;
-use crate::origin::{Client, is_cross_site};
+use crate::origin::{Client, is_cross_site, is_from_browser};
 use crate::route::{Access, Pace};
 use crate::session::{self, Member, SignedIn};
 use crate::signed_out::keep_form;
@@ -69,7 +69,7 @@ pub(crate) async fn enforce(State(gate): State<Gate>, request: Request, next: Ne
     let begun = now.checked_sub(admission).unwrap_or(now);
     let answer = next.run(request);
     let mut response = answer_in_time(gate.pace, begun, answer).await;
-    if gate.access != Access::Anyone {
+    if !matches!(gate.access, Access::Anyone | Access::Program) {
         response.extensions_mut().insert(ShownSession);
     }
     response
@@ -125,9 +125,10 @@ impl Gate {
     /// Decides about a request.
     async fn admit(&self, parts: &mut Parts) -> Result<Admission, ScreenError> {
         let is_change = !parts.method.is_safe();
-        let is_foreign = is_change && is_cross_site(parts, &self.state);
+        let is_expected_program = self.access == Access::Program && !is_from_browser(parts);
+        let is_foreign = is_change && !is_expected_program && is_cross_site(parts, &self.state);
         let slug = workspace(parts, &self.state).await?;
-        if self.access == Access::Anyone {
+        if matches!(self.access, Access::Anyone | Access::Program) {
             return if is_foreign {
                 Err(self.refuse_foreign(parts, None).await)
             } else {

@@ -78,6 +78,11 @@ pub(crate) fn is_cross_site(parts: &Parts, state: &Dashboard) -> bool {
     origin.authority().map(http::uri::Authority::as_str) != host
 }
 
+/// Returns whether a request has a sign of a browser that tells where it comes from.
+pub(crate) fn is_from_browser(parts: &Parts) -> bool {
+    parts.headers.contains_key(FETCH_SITE) || parts.headers.contains_key(ORIGIN)
+}
+
 fn peer(parts: &Parts) -> IpAddr {
     parts.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0)
 }

@@ -13,6 +13,8 @@ use crate::state::Dashboard;
 pub enum Access {
     /// Everybody.
     Anyone,
+    /// Everybody, also programs: requests without any sign of a browser are not taken for another site's.
+    Program,
     /// Everybody who signed in.
     SignedIn,
     /// Members of the workspace in the path with at least this role.

@@ -36,6 +36,7 @@ const ROUTES: &[&[Route]] = &[
     sign_in::passkey::ROUTES,
     sign_in::provider::ROUTES,
     sign_in::reset::ROUTES,
+    sign_in::device::ROUTES,
     account::ROUTES,
     invitation::ROUTES,
     account::profile::ROUTES,

@@ -1,8 +1,9 @@
 //! Signing in with email and password, and signing out.
 //!
 //! `second_step` asks for a code, `reset` sets a new password by email, `passkey` and `provider` sign
-//! in without a password, and `finish` starts the session of each.
+//! in without a password, and `finish` starts the session of each. `device` logs in programs.
 
+pub(crate) mod device;
 mod finish;
 pub(crate) mod passkey;
 pub(crate) mod provider;

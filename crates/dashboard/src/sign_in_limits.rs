@@ -71,6 +71,7 @@ pub(crate) struct SignInLimits {
     links: OriginLimits,
     answers: OriginLimits,
     begun: OriginLimits,
+    device_logins: OriginLimits,
     reset_emails: AttemptLimiter<UserId>,
     address_emails: AttemptLimiter<UserId>,
     network_emails: AttemptLimiter<IpAddr>,
@@ -129,6 +130,7 @@ impl SignInLimits {
             links: OriginLimits::new(ctx, PER_ADDRESS, PER_NETWORK),
             answers: OriginLimits::new(ctx, PER_ADDRESS, PER_NETWORK),
             begun: OriginLimits::new(ctx, BEGUN_PER_ADDRESS, BEGUN_PER_NETWORK),
+            device_logins: OriginLimits::new(ctx, PER_ADDRESS, PER_NETWORK),
             reset_emails: AttemptLimiter::new(ctx, RESET_EMAILS, RESET_EMAILS_WITHIN),
             address_emails: AttemptLimiter::new(ctx, ADDRESS_EMAILS, ADDRESS_EMAILS_WITHIN),
             network_emails: AttemptLimiter::new(ctx, NETWORK_EMAILS, ADDRESS_EMAILS_WITHIN),
@@ -172,6 +174,20 @@ impl SignInLimits {
     /// Counts the beginning of a sign-in, such as the challenge for a passkey.
     pub(crate) fn acquire_beginning(&self, address: IpAddr) -> Result<(), Duration> {
         self.begun.acquire(address)
+    }
+
+    /// Counts the beginning of a program's login.
+    pub(crate) fn acquire_device_login(&self, address: IpAddr) -> Result<(), Duration> {
+        self.device_logins.acquire(address)
+    }
+
+    /// Counts a code that a signed-in user reads from a program.
+    pub(crate) fn acquire_device_code(
+        &self,
+        user: UserId,
+        address: IpAddr,
+    ) -> Result<Attempt, Duration> {
+        self.acquire(&format!("code of a program for {user}"), address)
     }
 
     /// Gives an attempt back that succeeded, or that the server could not decide.
@@ -251,6 +267,7 @@ impl SignInLimits {
         self.links.evict_expired();
         self.answers.evict_expired();
         self.begun.evict_expired();
+        self.device_logins.evict_expired();
     }
 }
 

@@ -9,6 +9,7 @@ use web::context::Context;
 use web::proxies::TrustedProxies;
 
 use crate::backend::Backend;
+use crate::device_logins::DeviceLogins;
 use crate::email_queue::EmailQueue;
 use crate::fleet::figures::ShownFigures;
 use crate::fleet::snapshots::FleetSnapshots;
@@ -46,6 +47,7 @@ pub struct Dashboard {
     /// Public URL of the server, without a trailing slash; else that of the listener.
     pub(crate) origin: Arc<str>,
     pub(crate) passkeys: Arc<PasskeyCeremonies>,
+    pub(crate) device_logins: Arc<DeviceLogins>,
     pub(crate) emails: EmailQueue,
     /// `None` if the operator configured none.
     pub(crate) single_sign_on: Option<Arc<SingleSignOn>>,
@@ -82,6 +84,7 @@ impl Dashboard {
             limits: Arc::new(SignInLimits::new(&ctx)),
             session_lookups: Arc::default(),
             passkeys: Arc::new(PasskeyCeremonies::new(&origin)),
+            device_logins: Arc::default(),
             emails: EmailQueue::default(),
             session_key: store.session_key(),
             single_sign_on,

@@ -2,11 +2,16 @@
 //! command calls.
 
 use std::fs::{self, File, Permissions};
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::json;
+use testkit::browser::{Browser, View};
+use testkit::person::PASSWORD;
 
+use crate::first_steps::setup_path;
 use crate::process::{Home, Ran};
 use crate::user::{Dialogue, User};
 
@@ -67,7 +72,7 @@ fn unusable_key_is_not_stored() {
 fn prompt_for_the_key_hides_it() {
     let user = User::new();
     let dialogue = Dialogue { prompt: "API key (hidden): ", answer: &user.key };
-    let ran = user.run_on_terminal(&["login", "--base-url", &user.url()], &dialogue);
+    let ran = user.run_on_terminal(&["login", "--with-key", "--base-url", &user.url()], &dialogue);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("logged in to Acme") && !ran.out.contains(&user.key), "{}", ran.out);
     let host = user.url().replace("/rpc", "");
@@ -79,7 +84,7 @@ fn prompt_for_the_key_hides_it() {
 fn interrupted_prompt_stores_nothing() {
     let user = User::new();
     let dialogue = Dialogue { prompt: "API key (hidden): ", answer: "aloft_\u{3}" };
-    let ran = user.run_on_terminal(&["login", "--base-url", &user.url()], &dialogue);
+    let ran = user.run_on_terminal(&["login", "--with-key", "--base-url", &user.url()], &dialogue);
     assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
     assert!((ran.out + &ran.err).contains("interrupted"));
     assert!(!user.contexts().exists());
@@ -206,4 +211,47 @@ fn login_without_home_names_the_variables() {
     let why = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{why}");
     assert!(why.contains("set HOME or XDG_CONFIG_HOME to an absolute path"), "{why}");
+}
+
+// issue 20, point 2: "`aloft login` (browser code flow through the dashboard, or a key)"
+#[tokio::test(flavor = "multi_thread")]
+async fn login_in_the_browser_stores_the_key() {
+    let home = Home::new();
+    let server = home.serve();
+    let origin = format!("http://{}", server.address);
+    let browser = Browser::start().await;
+    let tab = browser.open(&origin, View::DESKTOP, None).await;
+    assert_eq!(tab.visit(&setup_path(&server)).await, 200);
+    for (id, value) in [("name", "Ada"), ("email", "ada@example.com"), ("workspace", "Acme")] {
+        tab.fill(&format!("#{id}"), value).await;
+    }
+    tab.fill("#password", PASSWORD).await;
+    tab.click("main form button.primary").await;
+    let mut command = home.command(&["login", "--web", "--base-url", &format!("{origin}/rpc")]);
+    command.env("HOME", home.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut login = command.spawn().unwrap();
+    let mut lines = BufReader::new(login.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let line = lines.find(|line| line.starts_with("Open http")).unwrap();
+    let (address, code) = line["Open ".len()..].split_once(" and compare the code: ").unwrap();
+    assert_eq!(tab.visit(address.strip_prefix(&origin).unwrap()).await, 200);
+    let shown = tab.text("document.querySelector('.device-code').innerText").await;
+    assert_eq!(shown.trim(), code);
+    tab.click("main form button.primary").await;
+    let ran = Ran::from(login.wait_with_output().unwrap());
+    assert_eq!(ran.code, Some(0), "{}", lines.collect::<Vec<_>>().join("\n"));
+    assert!(ran.out.contains("logged in to Acme with key_"), "{}", ran.out);
+    let mut list = home.command(&["keys", "list"]);
+    let listed = Ran::from(list.env("HOME", home.path()).output().unwrap());
+    assert_eq!(listed.code, Some(0), "{}", listed.err);
+    assert!(listed.out.contains("aloft login on "), "{}", listed.out);
+    tab.close().await;
+}
+
+#[test]
+fn login_in_the_browser_needs_the_server() {
+    let user = User::new();
+    let elsewhere = ["login", "--web", "--base-url", "http://127.0.0.1:1/rpc"];
+    assert!(user.refused(&elsewhere).contains("cannot connect"));
+    let both = user.run(&["login", "--web", "--with-key"]);
+    assert_eq!(both.code, Some(2), "{}", both.err);
 }

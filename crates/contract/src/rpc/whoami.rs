@@ -10,7 +10,8 @@ use super::{Error, KEY_HEADER, Transport};
 
 /// Maximum size of the response, in bytes.
 const RESPONSE_BYTES_MAX: usize = 64 * 1024;
-/// Usual end of a base URL's path. The path of this endpoint does not contain it.
+const PATH: &str = "/v1/whoami";
+/// Usual end of a base URL's path. The paths of other endpoints do not contain it.
 const PREFIX: &str = "/rpc";
 
 /// Identity of a key (spec §4.1).
@@ -44,7 +45,7 @@ pub(super) async fn request(
     base: &Uri,
     key: &HeaderValue,
 ) -> Result<Whoami, Error> {
-    let request = Request::get(address(base))
+    let request = Request::get(address_beside(base, PATH))
         .header(KEY_HEADER, key)
         .body(Full::default())
         .map_err(|error| Error::internal(format!("failed to build the request: {error}")))?;
@@ -68,13 +69,13 @@ struct Problem {
     detail: Option<String>,
 }
 
-/// Returns the URL of the endpoint for the base URL of the services.
-fn address(base: &Uri) -> String {
+/// Returns the URL of an endpoint of the server that has the services at this base URL.
+pub(super) fn address_beside(base: &Uri, path: &str) -> String {
     let prefix = base.path().trim_end_matches('/');
     let prefix = prefix.strip_suffix(PREFIX).unwrap_or(prefix);
     let scheme = base.scheme_str().unwrap_or("http");
     let authority = base.authority().map_or("", http::uri::Authority::as_str);
-    format!("{scheme}://{authority}{prefix}/v1/whoami")
+    format!("{scheme}://{authority}{prefix}{path}")
 }
 
 #[cfg(test)]
@@ -88,7 +89,7 @@ mod tests {
             ("https://example.com/aloft/rpc/", "https://example.com/aloft/v1/whoami"),
             ("https://example.com", "https://example.com/v1/whoami"),
         ] {
-            assert_eq!(address(&base.parse().unwrap()), endpoint);
+            assert_eq!(address_beside(&base.parse().unwrap(), PATH), endpoint);
         }
     }
 }

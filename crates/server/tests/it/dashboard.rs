@@ -7,6 +7,7 @@ mod authenticator;
 mod bad_forms;
 mod browsed;
 mod channels;
+mod device;
 mod empty_screens;
 mod failed_updates;
 mod fleet;

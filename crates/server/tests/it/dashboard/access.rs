@@ -44,9 +44,8 @@ enum Expected {
 impl Walker {
     fn expects(self, access: Access) -> Expected {
         match (access, self) {
-            (Access::Anyone, _) | (Access::SignedIn, Self::Member(_) | Self::Stranger) => {
-                Expected::Admitted
-            }
+            (Access::Anyone | Access::Program, _)
+            | (Access::SignedIn, Self::Member(_) | Self::Stranger) => Expected::Admitted,
             (Access::SignedIn | Access::Member(_), Self::Anonymous) => Expected::SignIn,
             (Access::Member(_), Self::Stranger) => Expected::Hidden,
             (Access::Member(needs), Self::Member(has)) if has.includes(needs) => Expected::Admitted,

@@ -10,6 +10,7 @@ use testkit::browser::{Browser, Tab, View};
 use testkit::person::PASSWORD;
 use testkit::server::TestServer;
 
+use super::device::Program;
 use super::showcase::Showcase;
 use crate::screen::{commit_picture, fits};
 
@@ -74,6 +75,7 @@ const SCREENS: &[(&str, &str, &str)] = &[
     ("page-subscribers", "/w/{workspace}/pages/{page}/subscribers", ""),
     ("page-delete", "/w/{workspace}/pages/{page}/delete", ""),
     ("probes", "/w/{workspace}/probes", ""),
+    ("device", "/login/device", ""),
     ("settings", "/w/{workspace}/settings", ""),
     ("keys", "/w/{workspace}/settings/keys", ""),
     ("members", "/w/{workspace}/settings/members", ""),
@@ -109,6 +111,11 @@ const PREVIEW_IS_LOADED: &str =
 /// Checks the visible screen and takes its picture.
 async fn check(tab: &Tab, name: &str, view: View) {
     commit_picture(tab, &format!("dashboard-{name}"), view).await;
+    inspect(tab, name, view).await;
+}
+
+/// Checks the visible screen.
+async fn inspect(tab: &Tab, name: &str, view: View) {
     fits(tab, name).await;
     assert_eq!(tab.audit().await, Vec::<String>::new(), "{name} {view:?}");
     assert_eq!(tab.errors().await, Vec::<String>::new(), "{name} {view:?}");
@@ -142,6 +149,10 @@ async fn check_screens(view: View) {
         }
         check(&tab, name, view).await;
     }
+    let program = Program::begin(&showcase.server).await;
+    assert_eq!(tab.visit(&format!("/login/device?code={}", program.user_code())).await, 200);
+    // Its picture would have another code each time.
+    inspect(&tab, "device-approval", view).await;
     assert_eq!(tab.visit("/w/acme-shop/nothing").await, 404);
     tab.close().await;
 
