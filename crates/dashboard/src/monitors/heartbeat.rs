@@ -81,9 +81,6 @@ pub(crate) async fn confirm_rotation(
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let monitor = stored::find(&state, &member, &id).await?;
-    if monitor.kind != MonitorKind::Heartbeat {
-        return Err(ScreenError::NotFound);
-    }
     let title = format!("Replace the URL of “{}”?", monitor.name());
     let question = Question {
         frame: Frame::of_member(&member, Section::Monitors, title, &request),
