@@ -3,6 +3,7 @@
 //! combines the results of all regions.
 
 mod assess;
+mod calls;
 pub mod dns;
 mod evidence;
 mod findings;
@@ -19,11 +20,11 @@ pub mod tcp;
 mod text;
 
 pub use assess::{Assessment, Outcome, assess};
+pub use calls::{HeartbeatCall, evaluate, received};
 pub use evidence::{AttemptEvidence, Evidence, HopEvidence};
 pub use findings::AssertionResult;
 pub use heartbeat::{
-    Availability, HeartbeatCall, HeartbeatFailure, HeartbeatPlan, HeartbeatState, Signal, evaluate,
-    expected_calls, received,
+    Availability, HeartbeatFailure, HeartbeatPlan, HeartbeatState, Signal, expected_calls,
 };
 pub use observation::{
     Attempt, Certificate, DnsAnswer, DnsObservation, DnsRecord, Failure, FailureKind, Hop,

@@ -38,11 +38,6 @@ impl Validator {
         }
     }
 
-    /// Returns whether the table has this field.
-    pub fn has_field(&self, name: &str) -> bool {
-        self.fields.iter().any(|field| field.name == name)
-    }
-
     /// Returns the value, or all violations. `read` may only be `None` if there is a violation.
     pub fn finish<T>(self, read: Option<T>) -> Result<T, Violations> {
         if self.violations.is_empty() {

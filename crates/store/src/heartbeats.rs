@@ -47,7 +47,7 @@ pub struct HeartbeatTarget {
 pub struct RecordedCall {
     /// Duration of the run that it ended, if its start was reported.
     pub ran_for: Option<Duration>,
-    /// What is known of the monitor's calls after it.
+    /// Calls of the monitor with this one.
     pub state: HeartbeatState,
 }
 
@@ -124,7 +124,7 @@ impl Heartbeats<'_> {
     /// Replaces the token of a monitor. The previous one ends now.
     ///
     /// # Errors
-    /// `NotFound`, also for a monitor of another kind.
+    /// `NotFound`, even for a monitor of another kind.
     pub async fn rotate(
         &self,
         workspace: WorkspaceId,

@@ -80,7 +80,7 @@ pub struct BootMonitor {
     pub monitor: Monitor,
     /// State of the judge. `None` if none is stored or this program cannot read it.
     pub judge_state: Option<JudgeState>,
-    /// What is known of the calls of a heartbeat monitor.
+    /// Calls of a heartbeat monitor.
     pub heartbeat: Option<HeartbeatState>,
 }
 

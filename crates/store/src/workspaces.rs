@@ -288,8 +288,6 @@ async fn apply(
         for statement in [
             "DELETE FROM probes WHERE workspace_id = $1",
             "DELETE FROM configured_resources WHERE workspace_id = $1",
-            "DELETE FROM heartbeats WHERE monitor IN \
-             (SELECT number FROM monitors WHERE workspace_id = $1)",
         ] {
             query(statement).bind(id.to_string()).execute(&mut session.db).await?;
         }

@@ -23,15 +23,15 @@ pub struct StoredMonitor<'a> {
     pub status: MonitorStatus,
     /// Regions of monitors that specify none.
     pub default_regions: &'a [Region],
-    /// What a heartbeat monitor has besides; `None` for other kinds.
-    pub heartbeat: Option<&'a HeartbeatOutputs>,
+    /// Details of a heartbeat monitor; `None` for other kinds.
+    pub heartbeat: Option<&'a HeartbeatDetails>,
     /// Visibility of secrets.
     pub secrets: SecretVisibility,
 }
 
 /// Outputs of a heartbeat monitor.
 #[derive(Clone, Debug)]
-pub struct HeartbeatOutputs {
+pub struct HeartbeatDetails {
     /// URL that the job calls.
     pub url: Secret<String>,
     /// Time of the last call.

@@ -12,7 +12,7 @@ use rules::{
 };
 
 use super::wire::{self, Kind};
-use super::{HeartbeatOutputs, StoredMonitor, decode};
+use super::{HeartbeatDetails, StoredMonitor, decode};
 use crate::IntoDraft as _;
 use crate::fields::SecretVisibility;
 
@@ -283,7 +283,7 @@ fn heartbeat_url_is_absent_for_read_keys() {
     let check = Check::Heartbeat(HeartbeatCheck::new(60));
     let monitor = monitor(check);
     let url = Secret::new("https://aloft.example.com/heartbeat/token".to_owned());
-    let outputs = HeartbeatOutputs { url, last_at: Some(Timestamp::from_millis(0)) };
+    let outputs = HeartbeatDetails { url, last_at: Some(Timestamp::from_millis(0)) };
     for (secrets, shown) in [
         (SecretVisibility::Visible, Some("https://aloft.example.com/heartbeat/token")),
         (SecretVisibility::Redacted, None),

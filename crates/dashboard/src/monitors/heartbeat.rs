@@ -17,7 +17,7 @@ use crate::session::Member;
 use crate::state::Dashboard;
 use crate::time::wire_time;
 
-/// What the page of a heartbeat monitor shows besides.
+/// Part of the page of a heartbeat monitor.
 pub(super) struct HeartbeatPanel {
     /// Time of the last call, as HTML. Empty before the first.
     pub(super) last: String,

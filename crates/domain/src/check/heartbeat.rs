@@ -1,15 +1,12 @@
 //! Heartbeat monitors: what a call of a monitor's URL reports, what is kept of the calls, and whether the
-//! next one is late. The server receives the calls and evaluates them at the slots of the monitor; no
+//! next one is late. `calls` has the results. The server receives the calls and evaluates them at the slots of the monitor; no
 //! probe takes part (docs/decisions/0080-heartbeats.md).
-
-mod result;
 
 use std::time::Duration;
 
 use rules::Timestamp;
 use rules::monitor::HeartbeatCheck;
 
-pub use self::result::{HeartbeatCall, evaluate, received};
 use crate::duration::format_duration;
 
 /// Minimum time after a start of the server before a call that it may have missed is late.
@@ -24,7 +21,7 @@ pub struct HeartbeatPlan {
     pub grace: Duration,
 }
 
-/// What a call reports.
+/// Report of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// A run began.
@@ -38,7 +35,7 @@ pub enum Signal {
     },
 }
 
-/// What is known of the calls of a monitor.
+/// Calls of a monitor, as far as they count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeartbeatState {
     /// Start of the wait: the creation, the end of a pause, or a change of the times.
@@ -72,7 +69,7 @@ pub struct Availability {
 
 /// Finding of an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Finding {
+pub(super) enum Finding {
     /// No call has come yet, and none is late.
     Waiting,
     OnTime,
@@ -95,7 +92,12 @@ impl HeartbeatPlan {
     }
 
     /// Decides what the calls mean at `now`.
-    fn find(self, state: &HeartbeatState, available: Availability, now: Timestamp) -> Finding {
+    pub(super) fn find(
+        self,
+        state: &HeartbeatState,
+        available: Availability,
+        now: Timestamp,
+    ) -> Finding {
         if let Some(failure) = state.failure {
             return Finding::Wrong(failed(failure.exit_code));
         }
@@ -187,12 +189,9 @@ pub fn expected_calls(check: &HeartbeatCheck) -> String {
     format!("a heartbeat every {}", format_duration(HeartbeatPlan::new(check).interval))
 }
 
-fn failed(exit_code: Option<u8>) -> String {
+pub(super) fn failed(exit_code: Option<u8>) -> String {
     match exit_code {
         Some(code) => format!("the job ended with exit code {code}"),
         None => "the job reported a failure".to_owned(),
     }
 }
-
-#[cfg(test)]
-mod tests;

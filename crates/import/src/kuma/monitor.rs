@@ -8,7 +8,7 @@ use rules::monitor::{
 use rules::{RecordComparator, RecordKind};
 use serde_json::{Value, json};
 
-use super::push::{self, Calls};
+use super::push::{self, Calls, INTERVAL_DEFAULT};
 use super::{Rows, http};
 use crate::assembly::Assembly;
 use crate::convert;
@@ -83,8 +83,6 @@ const WITHOUT_MEANING: [&str; 63] = [
 ];
 /// Share of the interval that is the timeout if none is set (`server/model/monitor.js`).
 const TIMEOUT_OF_INTERVAL: f64 = 0.8;
-/// Interval if none is set, in seconds.
-pub(super) const INTERVAL_DEFAULT: f64 = 60.0;
 
 /// A group, as its monitors see it.
 pub(super) struct Group {

@@ -4,9 +4,11 @@ use rules::field::Shape;
 use rules::monitor::HeartbeatDraft;
 use rules::tables::HEARTBEAT_MONITOR;
 
-use super::monitor::INTERVAL_DEFAULT;
 use crate::preview::Entry;
 use crate::record::Record;
+
+/// Interval if none is set, in seconds.
+pub(super) const INTERVAL_DEFAULT: f64 = 60.0;
 
 /// Times of a push monitor, in seconds.
 pub(super) struct Calls {

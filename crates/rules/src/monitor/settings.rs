@@ -47,7 +47,8 @@ macro_rules! monitor {
                 read_check: impl FnOnce(CheckDraft, &mut Validator) -> Option<Check>,
             ) -> Option<MonitorSettings> {
                 let mut fixed = Validator::new(&tables::UNPROBED);
-                $(let $name = if validator.has_field(stringify!($name)) {
+                let table = tables::monitor(self.check.kind());
+                $(let $name = if table.writable().any(|it| it == stringify!($name)) {
                     <$type>::read(validator, stringify!($name), self.$name)
                 } else {
                     <$type>::read(&mut fixed, stringify!($name), Default::default())
@@ -66,9 +67,9 @@ macro_rules! monitor {
         impl From<&MonitorSettings> for MonitorDraft {
             /// Creates the draft that parses to these settings, the base of a masked update.
             fn from(settings: &MonitorSettings) -> Self {
-                let known = Validator::new(tables::monitor(settings.check.kind()));
+                let table = tables::monitor(settings.check.kind());
                 Self {
-                    $($name: if known.has_field(stringify!($name)) {
+                    $($name: if table.writable().any(|it| it == stringify!($name)) {
                         settings.$field.draft()
                     } else {
                         Default::default()

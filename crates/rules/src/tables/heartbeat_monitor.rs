@@ -5,7 +5,7 @@ use crate::field::{Field, Resource, Shape, Value};
 
 /// Minimum of `interval`, in seconds: the server looks at a monitor every 30 seconds.
 const INTERVAL_SECONDS_MIN: i32 = 30;
-/// Maximum of `interval` and `grace`, in seconds: a job that runs once a year, also in a leap year.
+/// Maximum of `interval` and `grace`, in seconds: a job that runs once a year, even in a leap year.
 const SECONDS_MAX: i32 = 366 * 24 * 60 * 60;
 /// Default of `grace`, in seconds: long enough for a job of some minutes, for retries of its call and for
 /// a restart of this server, and short enough to notice soon.

@@ -29,10 +29,10 @@ const RESULT_WITHIN: Duration = Duration::from_secs(2);
 
 /// Calls of the running heartbeat monitors. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ReceivedCalls(Arc<Mutex<Known>>);
+pub(super) struct ReceivedCalls(Arc<Mutex<KnownHeartbeats>>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownHeartbeats {
     monitors: ById<MonitorId, RunningHeartbeat>,
     available: Availability,
     /// Time of the last evaluation.
@@ -111,12 +111,12 @@ impl ReceivedCalls {
         Some(ResultKey { monitor, revision: running.plan.revision, region, slot, trigger })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, KnownHeartbeats> {
         self.0.lock().expect("no thread panics while it holds the lock")
     }
 }
 
-impl Known {
+impl KnownHeartbeats {
     /// Notices a gap before `now` in which calls may have been missed.
     fn read_clock(&mut self, now: Timestamp) {
         if now.since(self.evaluated_at) > GAP {

@@ -25,7 +25,7 @@ use contract::monitor::wire::{
     UpdateHeartbeatMonitorRequest, UpdateHeartbeatMonitorResponse, UpdateHttpMonitorRequest,
     UpdateHttpMonitorResponse, UpdateTcpMonitorRequest, UpdateTcpMonitorResponse, Warning,
 };
-use contract::monitor::{HeartbeatOutputs, MonitorMessage, StoredMonitor, encode_instant, mask};
+use contract::monitor::{HeartbeatDetails, MonitorMessage, StoredMonitor, encode_instant, mask};
 use contract::rpc::{Error, Message, RequestContext, Response, ServiceResult};
 use rules::monitor::Monitor as Stored;
 use rules::{MonitorId, MonitorStatus, Region};
@@ -352,7 +352,7 @@ impl Monitors {
 
     fn stored_monitor<'a>(
         &'a self,
-        (stored, heartbeat): (&'a MonitorWithStatus, Option<&'a HeartbeatOutputs>),
+        (stored, heartbeat): (&'a MonitorWithStatus, Option<&'a HeartbeatDetails>),
         caller: Caller,
     ) -> StoredMonitor<'a> {
         StoredMonitor {

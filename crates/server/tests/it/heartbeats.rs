@@ -112,7 +112,7 @@ async fn reported_failure_is_an_incident_with_its_output() {
 }
 
 #[tokio::test]
-async fn monitor_without_a_call_is_late_in_the_end() {
+async fn monitor_without_a_call_becomes_late() {
     let server = TestServer::start().await;
     let monitor = monitor(&server, json!({})).await;
     pass(&server, &monitor, MINUTE).await;

@@ -1,7 +1,7 @@
 //! Heartbeat monitors in the service: the URL that a response shows, and its rotation.
 
 use contract::monitor::wire::{RotateHeartbeatUrlRequest, RotateHeartbeatUrlResponse};
-use contract::monitor::{HeartbeatOutputs, StoredMonitor};
+use contract::monitor::{HeartbeatDetails, StoredMonitor};
 use contract::rpc::{self, Error, Reason};
 use rules::{MonitorKind, Secret, Violation, Violations};
 use store::MonitorWithStatus;
@@ -12,10 +12,10 @@ use crate::rpc::request::{change, secrets};
 use crate::rpc::{Services, rpc_error};
 
 /// Returns the URL and the last call of a heartbeat monitor. `None` for other kinds.
-pub(super) fn outputs(services: &Services, stored: &MonitorWithStatus) -> Option<HeartbeatOutputs> {
+pub(super) fn outputs(services: &Services, stored: &MonitorWithStatus) -> Option<HeartbeatDetails> {
     let heartbeat = stored.heartbeat.as_ref()?;
     let url = format!("{}/heartbeat/{}", services.pages.url(), heartbeat.token.expose());
-    Some(HeartbeatOutputs { url: Secret::new(url), last_at: heartbeat.state.received_at })
+    Some(HeartbeatDetails { url: Secret::new(url), last_at: heartbeat.state.received_at })
 }
 
 /// Rejects a manual check of a monitor that only waits.

@@ -1,9 +1,9 @@
-use std::sync::Arc;
+//! Tests of heartbeat monitors: when a call is late, and what a run and a failure mean.
 
 use rules::{MonitorId, Region};
 
 use super::*;
-use crate::check::{CheckResult, Outcome, ProbeName, ResultKey, Trigger};
+use crate::check::Trigger;
 
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 const PLAN: HeartbeatPlan = HeartbeatPlan { interval: minutes(60), grace: minutes(5) };

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rules::{Timestamp, limits};
 
-use super::{Availability, Finding, HeartbeatPlan, HeartbeatState, Signal, failed};
-use crate::check::{AttemptEvidence, CheckResult, Evidence, Outcome, Phases, ProbeName, ResultKey};
+use super::heartbeat::{Availability, Finding, HeartbeatPlan, HeartbeatState, Signal, failed};
+use super::{AttemptEvidence, CheckResult, Evidence, Outcome, Phases, ProbeName, ResultKey};
 
 /// A call that ends a run.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub struct HeartbeatCall<'a> {
     pub at: Timestamp,
     /// Duration of the run, if its start was reported.
     pub ran_for: Option<Duration>,
-    /// What the job sent, at most as long as evidence keeps; empty for nothing.
+    /// Text that the job sent, at most as long as evidence keeps; empty for nothing.
     pub body: &'a [u8],
     /// Whether the job sent more.
     pub has_more: bool,
@@ -106,3 +106,6 @@ fn attempt(started_at: Timestamp, reasons: Vec<String>) -> AttemptEvidence {
 fn keep(attempt: AttemptEvidence) -> Arc<Evidence> {
     Arc::new(Evidence { attempts: vec![attempt] })
 }
+
+#[cfg(test)]
+mod tests;
