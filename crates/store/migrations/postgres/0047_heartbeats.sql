@@ -1,4 +1,4 @@
--- URLs and calls of heartbeat monitors, as `../sqlite/0048_heartbeats.sql` describes.
+-- URLs and calls of heartbeat monitors, as `../sqlite/0047_heartbeats.sql` describes.
 CREATE TABLE heartbeats (
     monitor        BIGINT PRIMARY KEY REFERENCES monitors (number),
     token_hash     BYTEA NOT NULL UNIQUE,
