@@ -350,7 +350,7 @@ impl Pipeline {
         let is_probed = settings.check.is_probed();
         let serving = |region| match is_probed {
             true => probes.serving(region),
-            false => ServedRegion { region, probe: ProbeIndex::EMBEDDED },
+            false => ServedRegion { region, probe: ProbeIndex::NONE },
         };
         let serving = regions.iter().map(serving).collect();
         let policy = Policy::new(settings, monitor.revision, serving);

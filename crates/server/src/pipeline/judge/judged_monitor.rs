@@ -27,7 +27,7 @@ pub(in crate::pipeline) struct JudgedMonitor {
     pub(super) runs_since: Timestamp,
     /// Last judged time. It is behind the clock while results wait to be stored.
     judged_until: Timestamp,
-    /// Host that is checked.
+    /// Host that is checked. `None` if no probe checks the monitor.
     host: Option<HostMark>,
     /// Time at which the verdict may change without a result.
     pub(super) wake_at: Option<Timestamp>,
@@ -87,6 +87,16 @@ impl JudgedMonitor {
         }
     }
 
+    /// Returns whether a probe checks the monitor.
+    pub(super) const fn is_probed(&self) -> bool {
+        self.host.is_some()
+    }
+
+    /// Returns the probe that checks the monitor in `region`, if there is one.
+    pub(super) fn probe_of(&self, region: Region) -> Option<ProbeIndex> {
+        self.policy.probe_of(region).filter(|_| self.is_probed())
+    }
+
     /// Takes over the state of the previous revision.
     pub(super) fn take_over(&mut self, before: Self) {
         self.state = before.state;
@@ -144,7 +154,7 @@ impl JudgedMonitor {
             (state.region, status, self.latency(state.region))
         });
         let mut cause = self.failures.cause(transition.why, seen);
-        if self.host.is_none() {
+        if !self.is_probed() {
             // Nothing was checked from a place.
             cause.regions.clear();
         }
@@ -193,7 +203,7 @@ impl JudgedMonitor {
         failed: bool,
         finished_at: Timestamp,
     ) -> Option<HostOutcome> {
-        let probe = self.policy.probe_of(region)?;
+        let probe = self.probe_of(region)?;
         // A probe of a workspace is never suspect: nobody knows a host that it must reach.
         let counts = revision == self.policy.revision && !region.is_private();
         counts.then_some(HostOutcome {
