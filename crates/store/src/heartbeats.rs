@@ -193,22 +193,36 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// Starts the wait of a monitor anew: after a pause if `resumes`, or after a change of its times.
+/// Starts the wait of a monitor anew after a change of its times.
 pub(crate) async fn restart(
     session: &mut Session,
     monitor: MonitorId,
-    (at, resumes): (Timestamp, bool),
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    change(session, monitor, |state| state.restart(at)).await
+}
+
+/// Starts the wait of a monitor after a pause.
+pub(crate) async fn resume(
+    session: &mut Session,
+    monitor: MonitorId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    change(session, monitor, |state| state.resume(at)).await
+}
+
+/// Changes what is known of the calls, if the monitor waits for any.
+async fn change(
+    session: &mut Session,
+    monitor: MonitorId,
+    change: impl FnOnce(&mut HeartbeatState) + Send,
 ) -> Result<(), StoreError> {
     let Some(number) = session.row_ids.monitor(&mut session.db, monitor).await? else {
         return Ok(());
     };
     let db = &mut session.db;
     let Some(mut state) = state_of(db, number).await? else { return Ok(()) };
-    if resumes {
-        state.resume(at);
-    } else {
-        state.restart(at);
-    }
+    change(&mut state);
     replace(db, number, &state).await
 }
 

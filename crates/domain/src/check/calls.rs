@@ -51,8 +51,8 @@ pub fn evaluate(
 
 /// Returns the result of a call. Returns `None` for a start, which says nothing yet.
 ///
-/// Its latency is the duration of the run, which a result can hold up to 35 minutes; the evidence names
-/// longer ones.
+/// Its latency is the duration of the run. A longer one than 35 minutes, the most that a result can hold,
+/// counts as 35 minutes.
 pub fn received(
     identity: ResultKey,
     call: &HeartbeatCall<'_>,

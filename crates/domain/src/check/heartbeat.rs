@@ -1,6 +1,6 @@
 //! Heartbeat monitors: what a call of a monitor's URL reports, what is kept of the calls, and whether the
-//! next one is late. `calls` has the results. The server receives the calls and evaluates them at the slots of the monitor; no
-//! probe takes part (docs/decisions/0080-heartbeats.md).
+//! next one is late. `calls` has the results. The server receives the calls and evaluates them at the slots
+//! of the monitor; no probe takes part (docs/decisions/0080-heartbeats.md).
 
 use std::time::Duration;
 
@@ -59,12 +59,13 @@ pub struct HeartbeatFailure {
     pub exit_code: Option<u8>,
 }
 
-/// Last time in which the server received no calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a stop of the server means for a monitor: calls that were expected before its end may be missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Availability {
-    /// Last time at which it is known to have received calls before. `None` for a new database.
-    pub down_since: Option<Timestamp>,
+    /// Time from which the server has received calls without a pause.
     pub up_since: Timestamp,
+    /// Whether the monitor was late before the stop. Then the stop excuses nothing.
+    pub was_late: bool,
 }
 
 /// Finding of an evaluation.
@@ -84,11 +85,24 @@ impl HeartbeatPlan {
         Self { interval: seconds(check.interval), grace: seconds(check.grace) }
     }
 
-    /// Returns whether it is too late for something that was due, unless the server may have missed it.
-    fn is_late(self, due: Timestamp, available: Availability, now: Timestamp) -> bool {
-        let may_be_missed = available.down_since.is_some_and(|down| down <= due)
+    /// Returns whether it is too late for a call that was expected at this time. One that was expected before
+    /// the server's start may be missed, and has time for retries.
+    fn is_late(self, expected: Timestamp, available: Availability, now: Timestamp) -> bool {
+        let may_be_missed = !available.was_late
+            && expected <= available.up_since
             && now <= available.up_since + self.grace.max(AFTER_START_MIN);
-        now > due && !may_be_missed
+        now > expected + self.grace && !may_be_missed
+    }
+
+    /// Returns whether a call, or the end of a run, is late at `now`. A reported failure is not late.
+    pub fn has_late_call(
+        self,
+        state: &HeartbeatState,
+        available: Availability,
+        now: Timestamp,
+    ) -> bool {
+        let unreported = HeartbeatState { failure: None, ..*state };
+        matches!(self.find(&unreported, available, now), Finding::Wrong(_))
     }
 
     /// Decides what the calls mean at `now`.
@@ -101,23 +115,24 @@ impl HeartbeatPlan {
         if let Some(failure) = state.failure {
             return Finding::Wrong(failed(failure.exit_code));
         }
-        let wait = self.interval + self.grace;
-        let since = state.watched_since.max(state.succeeded_at.unwrap_or_default());
-        let due = since + wait;
+        let since = state.waits_since();
+        let expected = since + self.interval;
         // A run that began too late does not excuse the missing call.
-        let run = state.unended_since.filter(|began| !self.is_late(due, available, *began));
+        let run = state.unended_since.filter(|began| !self.is_late(expected, available, *began));
         match (run, state.succeeded_at) {
-            (Some(began), _) if self.is_late(began + self.grace, available, now) => {
+            (Some(began), _) if self.is_late(began, available, now) => {
                 let (ran, grace) = (format_duration(now.since(began)), format_duration(self.grace));
                 Finding::Wrong(format!("started {ran} ago and has not ended; the grace is {grace}"))
             }
-            (None, _) if self.is_late(due, available, now) => {
+            (None, _) if self.is_late(expected, available, now) => {
                 let waited = format_duration(now.since(since));
                 let interval = format_duration(self.interval);
                 Finding::Wrong(format!("no heartbeat for {waited}; expected every {interval}"))
             }
             (Some(_), Some(_)) => Finding::OnTime,
-            (None, Some(at)) if !self.is_late(at + wait, available, now) => Finding::OnTime,
+            (None, Some(at)) if !self.is_late(at + self.interval, available, now) => {
+                Finding::OnTime
+            }
             (Some(_) | None, None) | (None, Some(_)) => Finding::Waiting,
         }
     }
@@ -134,6 +149,11 @@ impl HeartbeatState {
     /// Creates the state of a monitor that begins to wait.
     pub fn waiting(since: Timestamp) -> Self {
         Self { watched_since: since, ..Self::default() }
+    }
+
+    /// Returns the time from which the monitor waits for the next call.
+    pub fn waits_since(&self) -> Timestamp {
+        self.watched_since.max(self.succeeded_at.unwrap_or_default())
     }
 
     /// Records a call. Returns the duration of the run that it ends, if its start was reported.
@@ -164,7 +184,8 @@ impl HeartbeatState {
     /// Forgets what was reported before the monitor was paused, as it resumes.
     pub fn resume(&mut self, at: Timestamp) {
         self.restart(at);
-        (self.failure, self.started_at, self.unended_since) = (None, None, None);
+        (self.succeeded_at, self.failure) = (None, None);
+        (self.started_at, self.unended_since) = (None, None);
     }
 
     /// Caps all remembered times at `now`, because the clock was set back.

@@ -12,8 +12,6 @@ use domain::check::{
 use rules::monitor::UNPROBED_REGION;
 use rules::{ById, MonitorId, Timestamp};
 use store::HeartbeatTarget;
-use tokio::sync::oneshot;
-use tokio::time::timeout;
 
 use super::{Pipeline, PipelineError, THIS_SERVER};
 use crate::lane::JudgeInput;
@@ -24,8 +22,8 @@ const GAP: Duration = Duration::from_secs(90);
 /// Slots that are later than a call by no more are those of other calls at the same time. Later ones are
 /// from before the clock was set back.
 const RECENT: Duration = Duration::from_secs(1);
-/// Time that a caller waits for the history of a call that is already stored.
-const RESULT_WITHIN: Duration = Duration::from_secs(2);
+/// Time from one failure to the next whose output is kept, so that a leaked URL cannot fill the disk.
+const OUTPUT_EVERY: Duration = Duration::from_mins(10);
 
 /// Calls of the running heartbeat monitors. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +32,8 @@ pub(super) struct ReceivedCalls(Arc<Mutex<KnownHeartbeats>>);
 #[derive(Debug, Default)]
 struct KnownHeartbeats {
     monitors: ById<MonitorId, RunningHeartbeat>,
-    available: Availability,
+    /// Time from which the server has received calls without a pause.
+    up_since: Timestamp,
     /// Time of the last evaluation.
     evaluated_at: Timestamp,
 }
@@ -44,8 +43,12 @@ struct KnownHeartbeats {
 struct RunningHeartbeat {
     plan: Arc<CheckPlan>,
     state: HeartbeatState,
+    /// Whether a call was late before the last pause of the server.
+    was_late: bool,
     /// Slot of its last result. Each result has one of its own, even at the same millisecond.
     last_slot: Timestamp,
+    /// Time of the last failure whose output was kept. `None` after a success.
+    output_kept_at: Option<Timestamp>,
 }
 
 /// A call as the endpoint received it.
@@ -60,19 +63,27 @@ pub(crate) struct ReceivedCall {
 }
 
 impl ReceivedCalls {
-    /// Sets the time in which no server received calls.
-    pub(super) fn start(&self, down_since: Option<Timestamp>, up_since: Timestamp) {
+    /// Sets the time from which this server receives calls.
+    pub(super) fn start(&self, up_since: Timestamp) {
         let mut known = self.lock();
-        known.available = Availability { down_since, up_since };
-        known.evaluated_at = up_since;
+        (known.up_since, known.evaluated_at) = (up_since, up_since);
+    }
+
+    /// Adds a monitor that ran before this server started. `was_late` says whether a call was late then.
+    pub(super) fn load(&self, plan: Arc<CheckPlan>, state: HeartbeatState, was_late: bool) {
+        let monitor = plan.monitor;
+        let running = RunningHeartbeat { was_late, ..RunningHeartbeat::new(plan, state) };
+        self.lock().monitors.insert(monitor, running);
     }
 
     /// Adds a monitor that runs from now on, or replaces its earlier revision.
     pub(super) fn put(&self, plan: Arc<CheckPlan>, state: HeartbeatState) {
-        let mut known = self.lock();
-        let before = known.monitors.remove(&plan.monitor);
-        let last_slot = before.map(|before| before.last_slot).unwrap_or_default();
-        known.monitors.insert(plan.monitor, RunningHeartbeat { plan, state, last_slot });
+        let (monitor, mut known) = (plan.monitor, self.lock());
+        let running = match known.monitors.remove(&monitor) {
+            Some(before) => RunningHeartbeat { plan, state, ..before },
+            None => RunningHeartbeat::new(plan, state),
+        };
+        known.monitors.insert(monitor, running);
     }
 
     /// Removes a monitor that runs no more.
@@ -86,29 +97,29 @@ impl ReceivedCalls {
         let plan = heartbeat(&job.plan)?;
         let mut known = self.lock();
         known.read_clock(now);
-        let available = known.available;
+        let up_since = known.up_since;
         let running = known.monitors.get_mut(&job.plan.monitor)?;
         running.state.set_back(now);
         running.last_slot = running.last_slot.max(job.slot);
+        let available = Availability { up_since, was_late: running.was_late };
         Some(evaluate(job.identity(), (plan, &running.state), available, (now, this_server())))
     }
 
     /// Replaces what is known of a monitor's calls by what was stored of the call at `at`. Returns the key
-    /// of its result if the monitor runs.
+    /// of its result and whether to keep its output, if the monitor runs.
     fn update(
         &self,
         monitor: MonitorId,
         state: HeartbeatState,
         at: Timestamp,
-    ) -> Option<ResultKey> {
+    ) -> Option<(ResultKey, bool)> {
         let mut known = self.lock();
         let running = known.monitors.get_mut(&monitor)?;
         running.state = state;
-        let is_taken = running.last_slot >= at && running.last_slot < at + RECENT;
-        let slot = if is_taken { running.last_slot + Duration::from_millis(1) } else { at };
-        running.last_slot = slot;
         let (region, trigger) = (UNPROBED_REGION, Trigger::Scheduled);
-        Some(ResultKey { monitor, revision: running.plan.revision, region, slot, trigger })
+        let slot = running.take_slot(at);
+        let key = ResultKey { monitor, revision: running.plan.revision, region, slot, trigger };
+        Some((key, running.keeps_output(at)))
     }
 
     fn lock(&self) -> MutexGuard<'_, KnownHeartbeats> {
@@ -119,51 +130,77 @@ impl ReceivedCalls {
 impl KnownHeartbeats {
     /// Notices a gap before `now` in which calls may have been missed.
     fn read_clock(&mut self, now: Timestamp) {
-        if now.since(self.evaluated_at) > GAP {
-            self.available = Availability { down_since: Some(self.evaluated_at), up_since: now };
+        let before = std::mem::replace(&mut self.evaluated_at, now);
+        if now.since(before) > GAP {
+            let up_since = self.up_since;
+            self.monitors.values_mut().for_each(|running| running.pause(before, up_since));
+            self.up_since = now;
         }
-        self.available.up_since = self.available.up_since.min(now);
-        self.evaluated_at = now;
+        self.up_since = self.up_since.min(now);
+    }
+}
+
+impl RunningHeartbeat {
+    fn new(plan: Arc<CheckPlan>, state: HeartbeatState) -> Self {
+        let (was_late, last_slot) = (false, Timestamp::default());
+        Self { plan, state, was_late, last_slot, output_kept_at: None }
+    }
+
+    /// Notes whether a call was late when a pause of the server began.
+    fn pause(&mut self, at: Timestamp, up_since: Timestamp) {
+        let available = Availability { up_since, was_late: self.was_late };
+        self.was_late = heartbeat(&self.plan)
+            .is_some_and(|plan| plan.has_late_call(&self.state, available, at));
+    }
+
+    /// Returns the slot of a call.
+    fn take_slot(&mut self, at: Timestamp) -> Timestamp {
+        let is_taken = self.last_slot >= at && self.last_slot < at + RECENT;
+        self.last_slot = if is_taken { self.last_slot + Duration::from_millis(1) } else { at };
+        self.last_slot
+    }
+
+    /// Returns whether to keep the output that a call has brought: of a success, which replaces the one
+    /// before, and of some of the failures in a row.
+    fn keeps_output(&mut self, at: Timestamp) -> bool {
+        let recent = |kept: Timestamp| kept <= at && at.since(kept) < OUTPUT_EVERY;
+        match (self.state.failure, self.output_kept_at) {
+            (None, _) => self.output_kept_at = None,
+            (Some(_), Some(kept)) if recent(kept) => return false,
+            (Some(_), _) => self.output_kept_at = Some(at),
+        }
+        true
     }
 }
 
 impl Pipeline {
-    /// Records a call, and returns when it is stored. Its result is judged if the monitor runs. A caller
-    /// waits a moment until the history has it.
+    /// Records a call, and returns when it is stored. If the monitor runs, its result is judged, and is in
+    /// the history soon.
     pub(crate) async fn receive_call(&self, call: ReceivedCall) -> Result<(), PipelineError> {
         let (this, monitor) = (self.clone(), call.target.monitor);
-        let stored = self.change(monitor, async move { this.store_call(&call).await }).await??;
-        if let Some(stored) = stored {
-            // The call counts without it: the next evaluation knows the call.
-            let _ = timeout(RESULT_WITHIN, stored).await;
-        }
-        Ok(())
+        self.change(monitor, async move { this.store_call(&call).await }).await?
     }
 
-    async fn store_call(
-        &self,
-        call: &ReceivedCall,
-    ) -> Result<Option<oneshot::Receiver<CheckResult>>, PipelineError> {
+    async fn store_call(&self, call: &ReceivedCall) -> Result<(), PipelineError> {
         let (target, at) = (call.target, self.ctx.now());
         let recorded = self.store.heartbeats().record(target, call.signal, at).await?;
         let Some(recorded) = recorded else {
             return Err(PipelineError::NotFound(target.monitor));
         };
         let updated = self.calls.update(target.monitor, recorded.state, at);
-        let Some(identity) = updated else { return Ok(None) };
+        let Some((identity, keeps_output)) = updated else { return Ok(()) };
+        let body = if keeps_output { &*call.body } else { &[] };
         let ended = HeartbeatCall {
             signal: call.signal,
             at,
             ran_for: recorded.ran_for,
-            body: &call.body,
-            has_more: call.has_more,
+            body,
+            has_more: call.has_more && keeps_output,
         };
-        let Some(result) = received(identity, &ended, this_server()) else { return Ok(None) };
+        let Some(result) = received(identity, &ended, this_server()) else { return Ok(()) };
         let inputs = self.inputs.upgrade().ok_or(PipelineError::Stopping)?;
-        let (reply, stored) = oneshot::channel();
-        let sent = inputs.send(JudgeInput::Result(result, Some(reply))).await;
-        sent.map_err(|_| PipelineError::Stopping)?;
-        Ok(Some(stored))
+        let sent = inputs.send(JudgeInput::Result(result, None)).await;
+        sent.map_err(|_| PipelineError::Stopping)
     }
 
     /// Reads what is known of the calls of a monitor that begins to run, if it is a heartbeat monitor.
@@ -187,3 +224,6 @@ pub(super) fn heartbeat(plan: &CheckPlan) -> Option<HeartbeatPlan> {
 fn this_server() -> ProbeName {
     ProbeName(Arc::from(THIS_SERVER))
 }
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use domain::cadence::{Downtime, FirstRun, Missed, missed_while_down};
-use domain::check::Trigger;
-use domain::judge::{JudgeState, Policy, RECALL_PERIOD};
+use domain::check::{HeartbeatState, Trigger};
+use domain::judge::{JudgeState, Policy, RECALL_PERIOD, Vote};
 use rules::monitor::Monitor;
 use rules::{MonitorId, Region, Timestamp};
 use store::{BootMonitor, BootResult, Store, StoreError};
@@ -41,7 +41,7 @@ pub(super) async fn load_monitors(
 ) -> Result<(), PipelineError> {
     pipeline.set_all_weights().await?;
     let mut before = Before::read(&pipeline.store).await?;
-    pipeline.calls.start(before.worked_until, pipeline.ctx.now());
+    pipeline.calls.start(pipeline.ctx.now());
     before.worked_until.into_iter().for_each(|slot| judge.set_last_slot(slot));
     let mut stored = pipeline.store.monitors().all_for_boot();
     let (mut count, mut unsettled) = (0_usize, Vec::new());
@@ -52,7 +52,8 @@ pub(super) async fn load_monitors(
             }
             let loaded = LoadedMonitor::new(pipeline, &mut before, &monitor, judge_state);
             if let (Ok(loaded), Some(heartbeat)) = (&loaded, heartbeat) {
-                pipeline.calls.put(loaded.entry.plan.clone(), heartbeat);
+                let was_late = loaded.was_late(&heartbeat);
+                pipeline.calls.load(loaded.entry.plan.clone(), heartbeat, was_late);
             }
             match loaded {
                 Ok(loaded) if loaded.needs_older(&before) => unsettled.push(loaded),
@@ -109,6 +110,13 @@ impl LoadedMonitor {
         let since = |worked_until| checked_since(worked_until, &judged.policy, monitor);
         let looked_at_since = before.worked_until.map(since);
         Ok(Self { judged, entry, results, revision: monitor.revision, looked_at_since })
+    }
+
+    /// Returns whether its last result says that a heartbeat is late, and none has come since.
+    fn was_late(&self, heartbeat: &HeartbeatState) -> bool {
+        let waits_since = heartbeat.waits_since();
+        let mut last = self.judged.state.regions.iter().filter_map(|state| state.latest);
+        last.any(|last| last.vote == Vote::Failing && last.finished_at > waits_since)
     }
 
     /// Returns whether a slot has no known outcome among those that were read of all monitors.
@@ -240,7 +248,7 @@ impl Before {
 
 #[cfg(test)]
 mod tests {
-    use domain::judge::{Policy, ProbeIndex, RegionResult, ServedRegion, Vote};
+    use domain::judge::{ProbeIndex, RegionResult, ServedRegion};
     use rules::monitor::{Check, MonitorSettings, TcpCheck};
     use rules::{Periodicity, WorkspaceId};
 

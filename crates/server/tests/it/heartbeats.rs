@@ -13,7 +13,7 @@ use crate::pipeline::until;
 const MINUTE: Duration = Duration::from_mins(1);
 
 /// Creates a monitor that expects a call every minute, and returns its message.
-async fn monitor(server: &TestServer, more: Value) -> Value {
+pub(crate) async fn monitor(server: &TestServer, more: Value) -> Value {
     let mut monitor = json!({ "name": "Backup", "interval": 60, "grace": 60, "active": true });
     monitor.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let request = json!({ "monitor": monitor });
@@ -23,13 +23,13 @@ async fn monitor(server: &TestServer, more: Value) -> Value {
 }
 
 /// Returns the path of a monitor's URL, with this end.
-fn path(monitor: &Value, end: &str) -> String {
+pub(crate) fn path(monitor: &Value, end: &str) -> String {
     let url = monitor["url"].as_str().unwrap();
     let at = url.find("/heartbeat/").unwrap();
     format!("{}{end}", &url[at..])
 }
 
-async fn call(server: &TestServer, method: &str, path: &str, body: &str) -> Reply {
+pub(crate) async fn call(server: &TestServer, method: &str, path: &str, body: &str) -> Reply {
     let request = Request::builder().method(method).uri(path).header("host", "localhost");
     server.nobody().request(request.body(Bytes::from(body.to_owned()).into()).unwrap()).await
 }
@@ -44,7 +44,7 @@ async fn status(server: &TestServer, monitor: &Value) -> Value {
 }
 
 /// Waits for a status.
-async fn wait_for(server: &TestServer, monitor: &Value, wanted: &str) -> Value {
+pub(crate) async fn wait_for(server: &TestServer, monitor: &Value, wanted: &str) -> Value {
     until(async || {
         let found = status(server, monitor).await;
         (found["status"] == wanted).then_some(found)
@@ -130,6 +130,8 @@ async fn restart_makes_no_heartbeat_late() {
     call(&server, "GET", &path(&monitor, ""), "").await;
     wait_for(&server, &monitor, "active").await;
     let server = server.restart(10 * MINUTE).await;
+    pass(&server, &monitor, MINUTE / 2).await;
+    let server = server.restart(10 * MINUTE).await;
     pass(&server, &monitor, MINUTE).await;
     assert_eq!(status(&server, &monitor).await["status"], "active");
     pass(&server, &monitor, MINUTE).await;
@@ -137,9 +139,31 @@ async fn restart_makes_no_heartbeat_late() {
 }
 
 #[tokio::test]
+async fn restart_does_not_end_a_late_heartbeat() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = TestServer::start_with(|settings| settings.data.clone_from(&data)).await;
+    let monitor = monitor(&server, json!({})).await;
+    call(&server, "GET", &path(&monitor, ""), "").await;
+    pass(&server, &monitor, 3 * MINUTE).await;
+    let late = wait_for(&server, &monitor, "error").await;
+    let mut server = server;
+    for _ in 0..2 {
+        server = server.restart(10 * MINUTE).await;
+        pass(&server, &monitor, MINUTE).await;
+        let found = status(&server, &monitor).await;
+        assert_eq!(
+            (&found["status"], &found["incidentId"]),
+            (&late["status"], &late["incidentId"])
+        );
+    }
+}
+
+#[tokio::test]
 async fn paused_monitor_records_calls_without_judging_them() {
     let server = TestServer::start().await;
     let monitor = monitor(&server, json!({ "active": false })).await;
+    assert_eq!(call(&server, "GET", &path(&monitor, ""), "").await.status, 200);
     assert_eq!(call(&server, "GET", &path(&monitor, "/fail"), "").await.status, 200);
     assert_eq!(status(&server, &monitor).await["status"], "unknown");
     let caller = server.caller(Scope::Read);
@@ -186,6 +210,46 @@ async fn wrong_calls_are_refused_with_a_reason() {
     404 the URL may only end with /start, /fail or an exit code, /0 to /255
     413 the body must have at most 1 MiB; the first 4 KiB are kept
     ");
+}
+
+#[tokio::test]
+async fn unknown_urls_are_refused_and_limited() {
+    let server = TestServer::start().await;
+    let (unknown, malformed) = (format!("/heartbeat/{}", "a".repeat(43)), "/heartbeat/a");
+    for _ in 0..30 {
+        for path in [&*unknown, malformed] {
+            let reply = call(&server, "GET", path, "").await;
+            assert_eq!(reply.status, 404);
+            assert!(text(&reply).starts_with("no monitor has this URL"), "{reply}");
+        }
+    }
+    assert_eq!(call(&server, "GET", &unknown, "").await.status, 429);
+}
+
+#[tokio::test]
+async fn output_in_history_has_no_token() {
+    let server = TestServer::start().await;
+    let monitor = monitor(&server, json!({})).await;
+    let url = monitor["url"].as_str().unwrap();
+    call(&server, "POST", &path(&monitor, "/fail"), &format!("calls {url}/fail")).await;
+    wait_for(&server, &monitor, "error").await;
+    let failed = logs(&server, &monitor).await;
+    let failed = failed.iter().find(|log| log["outcome"] == "failure").unwrap();
+    let request = json!({ "monitorId": monitor["id"], "id": failed["id"] });
+    let log = server.caller(Scope::Read).rpc("GetResponseLog", request).await.json();
+    let token = url.rsplit('/').next().unwrap();
+    assert_eq!(log["attempts"][0]["body"], format!("calls {}/fail", url.replace(token, "…")));
+}
+
+#[tokio::test]
+async fn calls_at_once_are_all_in_the_history() {
+    let server = TestServer::start().await;
+    let monitor = monitor(&server, json!({})).await;
+    let before = logs(&server, &monitor).await.len();
+    for end in ["/1", "/2", "", "/3"] {
+        assert_eq!(call(&server, "GET", &path(&monitor, end), "").await.status, 200);
+    }
+    until(async || (logs(&server, &monitor).await.len() == before + 4).then_some(())).await;
 }
 
 #[tokio::test]

@@ -102,9 +102,10 @@ impl Monitors<'_> {
                     replace(session, &monitor, seen.updated_at).await?;
                     if paused {
                         pause(session, &monitor).await?;
+                    } else if resumes {
+                        heartbeats::resume(session, monitor.id, change.at).await?;
                     } else if revised {
-                        let restart = (change.at, resumes);
-                        heartbeats::restart(session, monitor.id, restart).await?;
+                        heartbeats::restart(session, monitor.id, change.at).await?;
                     }
                     record_change(session, &monitor, change, "monitor.update").await?;
                     audit::attach_changes(

@@ -8,7 +8,8 @@ use crate::db::Row;
 use crate::row::{id, instant, narrow, optional_narrow};
 use crate::vault::{EncryptionContext, Vault};
 
-/// Selects monitors for [`read`], with the judge's state and their heartbeats. The argument is the `WHERE` clause.
+/// Selects monitors for [`read`], with the judge's state and their heartbeats. The argument is the `WHERE`
+/// clause.
 macro_rules! select {
     ($which:literal) => {
         concat!(

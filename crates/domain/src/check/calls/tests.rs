@@ -9,8 +9,8 @@ const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 const PLAN: HeartbeatPlan = HeartbeatPlan { interval: minutes(60), grace: minutes(5) };
 /// The server has run for a day.
 const UP: Availability = Availability {
-    down_since: None,
     up_since: Timestamp::from_millis(1_800_000_000_000 - 86_400_000),
+    was_late: false,
 };
 
 const fn minutes(minutes: u64) -> Duration {
@@ -106,11 +106,42 @@ fn stop_of_the_server_makes_no_call_late() {
     let mut state = HeartbeatState::waiting(START);
     state.record(Signal::Success, START);
     let up_since = START + minutes(90);
-    let restarted = |down| Availability { down_since: Some(START + minutes(down)), up_since };
-    assert_eq!(at(&state, restarted(30), up_since + minutes(5)).outcome, Outcome::Success);
-    assert_eq!(at(&state, restarted(30), up_since + minutes(6)).outcome, Outcome::Failure);
-    // It was late before.
-    assert_eq!(at(&state, restarted(80), up_since).outcome, Outcome::Failure);
+    let restarted = |was_late| Availability { up_since, was_late };
+    assert_eq!(at(&state, restarted(false), up_since + minutes(5)).outcome, Outcome::Success);
+    assert_eq!(at(&state, restarted(false), up_since + minutes(6)).outcome, Outcome::Failure);
+    assert_eq!(at(&state, restarted(true), up_since).outcome, Outcome::Failure);
+}
+
+#[test]
+fn call_expected_after_a_start_is_not_excused() {
+    let mut state = HeartbeatState::waiting(START);
+    state.record(Signal::Success, START);
+    let plan = HeartbeatPlan { grace: Duration::ZERO, ..PLAN };
+    let expected = START + minutes(60);
+    let is_late = |up_since| {
+        let available = Availability { up_since, was_late: false };
+        plan.has_late_call(&state, available, expected + Duration::from_millis(1))
+    };
+    assert!(is_late(expected - Duration::from_millis(1)));
+    assert!(!is_late(expected));
+}
+
+#[test]
+fn run_that_began_before_a_stop_may_end_after() {
+    let mut state = HeartbeatState::waiting(START);
+    state.record(Signal::Success, START);
+    state.record(Signal::Start, START + minutes(10));
+    let restarted = Availability { up_since: START + minutes(30), was_late: false };
+    assert_eq!(at(&state, restarted, START + minutes(35)).outcome, Outcome::Success);
+    assert_eq!(at(&state, restarted, START + minutes(36)).outcome, Outcome::Failure);
+}
+
+#[test]
+fn reported_failure_is_not_a_late_call() {
+    let mut state = HeartbeatState::waiting(START);
+    state.record(Signal::Failure { exit_code: None }, START);
+    assert!(!PLAN.has_late_call(&state, UP, START + minutes(65)));
+    assert!(PLAN.has_late_call(&state, UP, START + minutes(66)));
 }
 
 #[test]
