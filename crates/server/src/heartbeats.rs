@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Extension, Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use domain::check::Signal;
 use http::header::{ALLOW, CACHE_CONTROL, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http_body_util::BodyExt as _;
 use rules::{MonitorId, limits};
 use store::{HeartbeatTarget, Store};
 use tracing::warn;
@@ -22,7 +22,7 @@ use web::limits::AttemptLimiter;
 use web::peer::{Peer, rate_limit_address};
 use web::proxies::TrustedProxies;
 
-use crate::edge::cut_off_error;
+use crate::edge::{Intake, cut_off_error};
 use crate::pipeline::{Pipeline, PipelineError, ReceivedCall};
 
 /// Paths of the endpoint.
@@ -41,6 +41,8 @@ const OF_MONITOR: NonZeroU32 = NonZeroU32::new(10).expect("not zero");
 const OF_MONITOR_IN: Duration = Duration::from_secs(10);
 /// Maximum length of a body. Its beginning is kept.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Length of each token.
+const TOKEN_BYTES: usize = 43;
 
 /// Limits of calls.
 #[derive(Debug)]
@@ -124,7 +126,10 @@ impl HeartbeatEndpoint {
         let token = given.first().map(String::as_str).unwrap_or_default();
         let signal = signal(given.get(1).map(String::as_str))?;
         let target = self.find(peer, request.headers(), token).await?;
-        let (body, has_more) = beginning(request.into_body()).await?;
+        if let Some(intake) = request.extensions().get::<Intake>() {
+            intake.set_has_key(target.workspace);
+        }
+        let (body, has_more) = beginning(request.into_body(), token).await?;
         let call = ReceivedCall { target, signal, body, has_more };
         self.pipeline.receive_call(call).await.map_err(|why| match why {
             PipelineError::NotFound(_) => RefusedCall::unknown(),
@@ -146,11 +151,7 @@ impl HeartbeatEndpoint {
             let too_many = "too many calls from this network; retry later\n";
             self.limits.of_network.acquire(network).map_err(RefusedCall::too_many(too_many))?;
         }
-        let found = self.store.heartbeats().find(token).await.map_err(|why| {
-            warn!("the monitor of a heartbeat cannot be looked up: {why}");
-            RefusedCall::later()
-        })?;
-        let Some(target) = found else {
+        let Some(target) = self.look_up(token).await? else {
             let too_many = "too many calls of unknown URLs; retry later\n";
             let counted = network.map_or(Ok(()), |network| self.limits.unknown.acquire(&network));
             counted.map_err(RefusedCall::too_many(too_many))?;
@@ -160,6 +161,23 @@ impl HeartbeatEndpoint {
         self.limits.of_monitor.acquire(&target.monitor).map_err(RefusedCall::too_many(too_many))?;
         Ok(target)
     }
+
+    /// Returns the monitor of a token. The store is not asked about a text that cannot be one.
+    async fn look_up(&self, token: &str) -> Result<Option<HeartbeatTarget>, RefusedCall> {
+        if !is_token(token) {
+            return Ok(None);
+        }
+        self.store.heartbeats().find(token).await.map_err(|why| {
+            warn!("the monitor of a heartbeat cannot be looked up: {why}");
+            RefusedCall::later()
+        })
+    }
+}
+
+/// Returns whether a text has the form of a token.
+fn is_token(text: &str) -> bool {
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    text.len() == TOKEN_BYTES && text.bytes().all(is_sign)
 }
 
 /// Returns what the last part of a path reports.
@@ -175,22 +193,45 @@ fn signal(given: Option<&str>) -> Result<Signal, RefusedCall> {
     }
 }
 
-/// Reads a body. Returns its beginning, and whether there is more.
-async fn beginning(body: Body) -> Result<(Vec<u8>, bool), RefusedCall> {
-    let read = Limited::new(body, BODY_BYTES_MAX).collect().await;
-    let bytes: Bytes = match read {
-        Ok(read) => read.to_bytes(),
-        Err(why) if why.is::<LengthLimitError>() => {
+/// Reads a body. Returns its beginning without the token, and whether there is more.
+async fn beginning(mut body: Body, token: &str) -> Result<(Vec<u8>, bool), RefusedCall> {
+    // A token that begins in the kept part is complete.
+    let most = limits::EVIDENCE_BODY_BYTES + TOKEN_BYTES - 1;
+    let (mut kept, mut length) = (Vec::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|why| {
+            let status = cut_off_error(&why).http_status();
+            RefusedCall::new(status, "the body could not be read; retry\n")
+        })?;
+        let Some(data) = frame.data_ref() else { continue };
+        length += data.len();
+        if length > BODY_BYTES_MAX {
             let reason = "the body must have at most 1 MiB; the first 4 KiB are kept\n";
             return Err(RefusedCall::new(StatusCode::PAYLOAD_TOO_LARGE, reason));
         }
-        Err(why) => {
-            let status = cut_off_error(&*why).http_status();
-            return Err(RefusedCall::new(status, "the body could not be read; retry\n"));
-        }
-    };
-    let kept = bytes.len().min(limits::EVIDENCE_BODY_BYTES);
-    Ok((bytes[..kept].to_vec(), kept < bytes.len()))
+        kept.extend_from_slice(&data[..data.len().min(most - kept.len())]);
+    }
+    let is_cut = kept.len() < length;
+    let mut text = without_token(&kept, token.as_bytes());
+    if is_cut {
+        // The end may be a part of a token.
+        text.truncate(text.len() - (TOKEN_BYTES - 1));
+    }
+    let has_more = is_cut || text.len() > limits::EVIDENCE_BODY_BYTES;
+    text.truncate(limits::EVIDENCE_BODY_BYTES);
+    Ok((text, has_more))
+}
+
+/// Replaces the token by `…`. A job may print the URL, and more people see its output than may call it.
+fn without_token(mut text: &[u8], token: &[u8]) -> Vec<u8> {
+    let mut clean = Vec::with_capacity(text.len());
+    while let Some(at) = text.windows(token.len()).position(|part| part == token) {
+        clean.extend_from_slice(&text[..at]);
+        clean.extend_from_slice("…".as_bytes());
+        text = &text[at + token.len()..];
+    }
+    clean.extend_from_slice(text);
+    clean
 }
 
 impl RefusedCall {
@@ -234,6 +275,40 @@ impl IntoResponse for RefusedCall {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const TOKEN: &str = "abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMN_0";
+
+    async fn kept(body: String) -> (String, bool) {
+        let (text, has_more) = beginning(Body::from(body), TOKEN).await.unwrap();
+        (String::from_utf8_lossy(&text).into_owned(), has_more)
+    }
+
+    #[test]
+    fn token_has_a_fixed_form() {
+        assert!(is_token(TOKEN));
+        assert!(!is_token(&TOKEN[1..]) && !is_token(&TOKEN.replace('_', ".")));
+    }
+
+    #[tokio::test]
+    async fn body_keeps_no_token() {
+        let printed = format!("curl https://aloft.example/heartbeat/{TOKEN}/fail; {TOKEN}");
+        let shown = "curl https://aloft.example/heartbeat/…/fail; …".to_owned();
+        assert_eq!(kept(printed).await, (shown, false));
+    }
+
+    #[tokio::test]
+    async fn cut_body_keeps_no_part_of_token() {
+        let most = limits::EVIDENCE_BODY_BYTES;
+        assert_eq!(kept("x".repeat(most)).await, ("x".repeat(most), false));
+        for before in [most - 1, most, most + 20] {
+            let (text, has_more) = kept(format!("{}{TOKEN}y", "x".repeat(before))).await;
+            assert!(!text.contains("abc") && has_more, "{before}");
+            assert!(text.len() <= most, "{before}");
+        }
+        let twice = format!("{TOKEN}{}{TOKEN}", "x".repeat(most - 50));
+        let (text, _) = kept(twice).await;
+        assert!(!text.contains("abc"), "{text}");
+    }
 
     #[test]
     fn last_part_of_path_names_the_signal() {

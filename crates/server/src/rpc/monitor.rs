@@ -1,7 +1,8 @@
 //! `monitor.v1.MonitorService`: validates requests with `rules`, stores monitors and notifies the
 //! pipeline. `update` applies edits, `status` and `history` encode what the checks found, `warning`
-//! names monitors that cannot succeed, `heartbeat` has the URLs of heartbeat monitors, `listing` pages through them, `refusals` rejects those that nothing can check, and `draft` checks
-//! monitors that are not stored yet.
+//! names monitors that cannot succeed, `heartbeat` has the URLs of heartbeat monitors, `listing` pages
+//! through them, `refusals` rejects those that nothing can check, and `draft` checks monitors that are
+//! not stored yet.
 
 mod draft;
 mod heartbeat;

@@ -87,8 +87,11 @@ impl MonitorMetrics {
             if revision > latest.revision {
                 *latest = LatestResults { revision, ..LatestResults::default() };
             }
-            let region = RegionResult { latency_us: result.latency_us, phases: result.phases };
-            latest.regions.insert(result.identity.region, region);
+            // An evaluation of a heartbeat monitor measures nothing.
+            if result.attempts > 0 {
+                let region = RegionResult { latency_us: result.latency_us, phases: result.phases };
+                latest.regions.insert(result.identity.region, region);
+            }
             // Evidence of a success is kept every few minutes only, and then has the certificate.
             latest.certificate_expiry = certificate_expiry(result).or(latest.certificate_expiry);
         }
