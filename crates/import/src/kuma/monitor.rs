@@ -1,4 +1,5 @@
-//! Monitors of Uptime Kuma: kinds, what all kinds share, ports and DNS lookups. `http` and `push` have the rest.
+//! Monitors of Uptime Kuma: kinds, what all kinds share, ports and DNS lookups. `http` and `push` have the
+//! rest.
 
 use std::collections::HashMap;
 

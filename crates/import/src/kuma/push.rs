@@ -9,6 +9,8 @@ use crate::record::Record;
 
 /// Interval if none is set, in seconds.
 pub(super) const INTERVAL_DEFAULT: f64 = 60.0;
+/// Shortest grace of an imported monitor, in seconds: jobs are never punctual to the second.
+const GRACE_MIN: f64 = 60.0;
 
 /// Times of a push monitor, in seconds.
 pub(super) struct Calls {
@@ -39,6 +41,10 @@ pub(super) fn settings(calls: &Calls, heartbeat: &mut HeartbeatDraft, entry: &mu
         entry.change("interval", before, after, "calls come every 30 s to 366 days");
     }
     heartbeat.interval = Some(interval);
-    heartbeat.grace = Some(bounded("grace", calls.grace));
+    if calls.grace < GRACE_MIN {
+        let (before, after) = (format!("{} s", calls.grace), format!("{GRACE_MIN} s"));
+        entry.change("grace", before, after, "a call that takes some seconds is no failure");
+    }
+    heartbeat.grace = Some(bounded("grace", calls.grace.max(GRACE_MIN)));
     entry.lose("its URL", "let the job call the new `url` of the monitor, without parameters");
 }
