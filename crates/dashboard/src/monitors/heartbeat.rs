@@ -68,7 +68,11 @@ fn lines(url: &str) -> Vec<CopiedLine> {
         line(
             "heartbeat-systemd",
             "In a unit of systemd",
-            format!("[Service]\nExecStopPost=/bin/sh -c '{curl} {url}/$$EXIT_STATUS'"),
+            // After a signal, the status is its name.
+            format!(
+                "[Service]\nExecStopPost=/bin/sh -c 'case $$EXIT_STATUS in *[!0-9]*) \
+                 EXIT_STATUS=fail;; esac; {curl} {url}/$$EXIT_STATUS'"
+            ),
         ),
     ]
 }
