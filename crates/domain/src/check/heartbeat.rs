@@ -59,7 +59,7 @@ pub struct HeartbeatFailure {
     pub exit_code: Option<u8>,
 }
 
-/// What a stop of the server means for a monitor: calls that were expected before its end may be missed.
+/// Pause of the server in which it may have missed calls of a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Availability {
     /// Time from which the server has received calls without a pause.

@@ -127,7 +127,7 @@ fn call_expected_after_a_start_is_not_excused() {
 }
 
 #[test]
-fn run_that_began_before_a_stop_may_end_after() {
+fn run_may_end_after_a_stop() {
     let mut state = HeartbeatState::waiting(START);
     state.record(Signal::Success, START);
     state.record(Signal::Start, START + minutes(10));

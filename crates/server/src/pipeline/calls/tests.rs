@@ -50,7 +50,7 @@ fn outcome(calls: &ReceivedCalls, seconds: u32) -> Outcome {
 }
 
 #[test]
-fn pause_excuses_what_was_not_late_before() {
+fn pause_excuses_only_calls_on_time_before() {
     let calls = known(a_success(), false);
     for seconds in [30, 60, 90, 120] {
         assert_eq!(outcome(&calls, seconds), Outcome::Success);
