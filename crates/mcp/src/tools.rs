@@ -216,7 +216,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool::adds("create_dns_monitor", "Create a DNS monitor", "/monitor.v1.MonitorService/CreateDnsMonitor")
         .about("Creates a monitor of the DNS records of a name. It runs only with `active: true`.").reaches_world(),
     Tool::adds("create_heartbeat_monitor", "Create a heartbeat monitor", "/monitor.v1.MonitorService/CreateHeartbeatMonitor")
-        .about("Creates a monitor that waits for calls of its `url`, which a job such as a cron job must make. It runs only with `active: true`."),
+        .about("Creates a monitor that waits for calls of its `url`, which a job such as a cron job must make. It runs only with `active: true`. The result omits the `url`, which is a secret: a person copies it from the monitor's page."),
     Tool::destroys("update_http_monitor", "Update an HTTP monitor", "/monitor.v1.MonitorService/UpdateHttpMonitor")
         .about("Changes exactly the given fields of an HTTP monitor; lists are replaced as a whole. To pause it, call `pause_monitor`.")
         .reaches_world().without(&[ACTIVE]),
@@ -230,7 +230,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         .about("Changes exactly the given fields of a heartbeat monitor; lists are replaced as a whole. To pause it, call `pause_monitor`.")
         .without(&[ACTIVE]),
     Tool::destroys("rotate_heartbeat_url", "Replace the URL of a heartbeat monitor", "/monitor.v1.MonitorService/RotateHeartbeatUrl")
-        .about("Gives a heartbeat monitor a new secret URL. Jobs that call the previous one are refused at once, so change them first or right after."),
+        .about("Gives a heartbeat monitor a new secret URL. Jobs that call the previous one are refused at once, so change them right after. The result omits the URL: a person copies it from the monitor's page."),
     Tool::new("pause_monitor", "Pause a monitor", Effect::Adds, Action::Pause)
         .about("Stops the checks of a monitor of any kind. Its settings and history stay. If the monitor is down, its incident closes, and the channels that sent its opening send its end.")
         .notifies(Notice::Certain),

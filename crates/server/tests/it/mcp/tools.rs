@@ -59,7 +59,9 @@ async fn monitor_of_each_kind_can_be_paused() {
     let http = data(&server, "create_http_monitor", http).await["monitor"]["id"].clone();
     let dns = data(&server, "create_dns_monitor", dns).await["monitor"]["id"].clone();
     let tcp = json!(monitor(&server, "t").await);
-    for id in [http, tcp, dns] {
+    let heartbeat = json!({ "monitor": { "name": "b", "interval": 60, "active": true } });
+    let heartbeat = data(&server, "create_heartbeat_monitor", heartbeat).await;
+    for id in [http, tcp, dns, heartbeat["monitor"]["id"].clone()] {
         for (tool, active) in
             [("pause_monitor", false), ("pause_monitor", false), ("resume_monitor", true)]
         {
@@ -70,6 +72,19 @@ async fn monitor_of_each_kind_can_be_paused() {
             let answer = data(&server, tool, arguments).await;
             assert_eq!(answer["monitor"]["active"], json!(active), "{tool}: {answer}");
         }
+    }
+}
+
+#[tokio::test]
+async fn results_omit_the_url_of_a_heartbeat_monitor() {
+    let server = TestServer::start().await;
+    let new = json!({ "monitor": { "name": "Backup", "interval": 3_600 } });
+    let created = data(&server, "create_heartbeat_monitor", new).await;
+    let id = json!({ "id": created["monitor"]["id"] });
+    let read = data(&server, "get_monitor", id.clone()).await;
+    let rotated = data(&server, "rotate_heartbeat_url", id).await;
+    for answer in [created, read, rotated] {
+        assert!(!answer.to_string().contains("/heartbeat/"), "{answer}");
     }
 }
 
