@@ -200,7 +200,8 @@ fn without_own_kinds(kinds: &[String], resource: &mut Resource) {
 }
 
 fn without_own_monitor_kinds(kinds: &[String], resource: &mut Resource) {
-    for row in resource.arguments.iter_mut().filter(|row| row.name == "type") {
+    let rows = resource.arguments.iter_mut().chain(&mut resource.outputs);
+    for row in rows.filter(|row| row.name == "type") {
         row.words.retain(|word| !kinds.contains(word));
     }
 }

@@ -30,7 +30,7 @@ async fn result_has_a_sentence_and_the_contracts_json() {
     monitor(&server, "Mail").await;
     let result = call(&server, Scope::Read, "list_monitors", json!({ "limit": 1 })).await;
     let text = result["content"][0]["text"].as_str().unwrap();
-    insta::assert_snapshot!(text, @"List monitors: 0 httpMonitors, 1 tcpMonitors, 0 dnsMonitors. More exist: call again with `pageToken` set to `nextPageToken`.");
+    insta::assert_snapshot!(text, @"List monitors: 0 httpMonitors, 1 tcpMonitors, 0 dnsMonitors, 0 heartbeatMonitors. More exist: call again with `pageToken` set to `nextPageToken`.");
     let again: Value =
         serde_json::from_str(result["content"][1]["text"].as_str().unwrap()).unwrap();
     assert_eq!(again, result["structuredContent"]);
