@@ -3,9 +3,10 @@
 
 use rules::field::{Block, Field};
 use rules::monitor::{
-    HeaderAssertionDraft, HeaderDraft, RecordAssertionDraft, StatusCodeAssertionDraft,
-    TextAssertionDraft,
+    HeaderAssertionDraft, HeaderDraft, JsonAssertionDraft, RecordAssertionDraft,
+    StatusCodeAssertionDraft, TextAssertionDraft,
 };
+use rules::{JsonPath, TextComparator};
 use serde_json::{Value as Json, json};
 
 /// The flag of a block.
@@ -46,6 +47,16 @@ const FORMATS: &[RowFormat] = &[
         parse: |text| {
             let it = body(text);
             Ok(json!({ "target": it.target, "comparator": it.comparator }))
+        },
+    },
+    RowFormat {
+        block: "json_assertions",
+        flag: "expect-json",
+        value_name: "PATH COMPARATOR TEXT",
+        example: "$.status eq ok",
+        parse: |text| {
+            let json = |it: JsonAssertionDraft| json!({ "path": it.path, "target": it.target, "comparator": it.comparator });
+            json_value(text).map(json)
         },
     },
     RowFormat {
@@ -113,6 +124,24 @@ pub(crate) fn body(text: &str) -> TextAssertionDraft {
     TextAssertionDraft { target: Some(target.to_owned()), comparator: Some(comparator.to_owned()) }
 }
 
+/// Parses an assertion on values in a body of JSON: `$.status eq ok`. A path may contain spaces and the
+/// names of comparators, so the first comparator after a valid path ends it. If no path is valid, the
+/// first comparator does, so that `rules` names the error.
+pub(crate) fn json_value(text: &str) -> Result<JsonAssertionDraft, &'static str> {
+    let words = text.match_indices(' ').map(|(index, _)| (index, first_word(&text[index..])));
+    let mut comparators = words.filter(|(_, (word, _))| TextComparator::WORDS.contains(word));
+    let follows_path = |(end, _): &(usize, _)| JsonPath::parse(text[..*end].trim()).is_ok();
+    let first = comparators.clone().next();
+    let Some((end, (comparator, target))) = comparators.find(follows_path).or(first) else {
+        return Err("has no comparator; write `$.status eq ok`");
+    };
+    Ok(JsonAssertionDraft {
+        path: Some(text[..end].trim().to_owned()),
+        target: Some(target.to_owned()),
+        comparator: Some(comparator.to_owned()),
+    })
+}
+
 /// Parses an assertion on a response header: `content-type contains json`.
 pub(crate) fn header_text(text: &str) -> Result<HeaderAssertionDraft, &'static str> {
     let (key, rest) = first_word(text);
@@ -151,6 +180,22 @@ mod tests {
     use rules::{MonitorKind, tables};
 
     use super::*;
+
+    #[test]
+    fn comparator_follows_a_valid_path() {
+        for (text, path, comparator, target) in [
+            ("$.status eq ok", "$.status", "eq", "ok"),
+            ("$['a eq b'] eq x", "$['a eq b']", "eq", "x"),
+            ("$.a[?@.n == ' lt '] eq 1", "$.a[?@.n == ' lt ']", "eq", "1"),
+            ("$.a eq b lt c", "$.a", "eq", "b lt c"),
+            ("$.a[ eq x lt y", "$.a[", "eq", "x lt y"),
+        ] {
+            let row = json_value(text).unwrap();
+            let read = [row.path, row.comparator, row.target].map(Option::unwrap);
+            assert_eq!(read, [path, comparator, target], "{text}");
+        }
+        assert!(json_value("$.status is ok").is_err());
+    }
 
     #[test]
     fn each_block_reads_back_its_example() {

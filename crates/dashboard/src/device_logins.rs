@@ -3,18 +3,18 @@
 //! minutes. Format: <https://www.rfc-editor.org/rfc/rfc8628>
 
 use std::collections::HashMap;
-use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use rules::{Secret, Timestamp};
+use rules::{Scope, Secret, Timestamp};
 use sha2::{Digest as _, Sha256};
 use web::context::Context;
 
 use crate::backend::{CallingMember, NewKey};
+use crate::user_code::UserCode;
 
 /// Time for the approval.
 pub(crate) const LIFETIME: Duration = Duration::from_mins(10);
@@ -22,18 +22,15 @@ pub(crate) const LIFETIME: Duration = Duration::from_mins(10);
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Time before which a program asks too often. Networks delay questions.
 const POLL_INTERVAL_MIN: Duration = Duration::from_secs(1);
+/// Time for which a program may fetch its key again.
+const HANDED_OUT_FOR: Duration = Duration::from_mins(1);
 /// Open logins, of some hundred bytes each.
 const OPEN_MAX: usize = 4_096;
 /// Maximum length of a machine's name, in characters.
 const MACHINE_CHARS_MAX: usize = 64;
 
-/// Letters of a code. Without vowels, they form no words.
-const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
-const CODE_LETTERS: usize = 8;
-
-/// Code that a person compares: two groups of four letters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct UserCode(String);
+/// Letters without a shape.
+const INVISIBLE: [char; 4] = ['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}'];
 
 /// A program that wants to log in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,29 +63,61 @@ pub(crate) enum Decision {
     Refused,
 }
 
+/// Key of a program.
+#[derive(Clone, Debug)]
+pub(crate) struct IssuedKey {
+    pub(crate) key: Secret<String>,
+    pub(crate) scope: Scope,
+}
+
 /// Answer to the question of a program.
 #[derive(Debug)]
 pub(crate) enum Progress {
-    /// Nobody has decided.
+    /// Nobody has decided, or the key is being created.
     Pending,
     /// It asked a moment ago.
     TooOften,
     Refused,
     /// The code is expired, used or invented.
     Unknown,
-    /// The login is over; [`DeviceLogins::put_back`] opens it again.
-    Approved(Box<(Approval, OpenLogin)>),
+    /// The caller creates the key, and reports the outcome with [`DeviceLogins::finish`]. Further questions
+    /// are pending meanwhile.
+    Approved(Box<Approval>),
+    /// The key exists.
+    Issued(IssuedKey),
+}
+
+/// Outcome of creating a key.
+#[derive(Clone, Debug)]
+pub(crate) enum KeyOutcome {
+    Issued(IssuedKey),
+    /// The person may not create keys any more.
+    Refused,
+    /// The server could not create it now.
+    Failed(Approval),
+}
+
+/// State of a login.
+#[derive(Clone, Debug)]
+enum LoginState {
+    Waiting,
+    Approved(Approval),
+    /// Its key is being created.
+    Issuing,
+    /// Its key is handed out for a while, because an answer may be lost.
+    Issued(IssuedKey),
+    Refused,
 }
 
 /// Login that is not over.
 #[derive(Debug)]
-pub(crate) struct OpenLogin {
+struct OpenLogin {
     user_code: UserCode,
     program: Program,
     /// Monotonic time, as of `polled_at`.
     expires_at: Duration,
     polled_at: Option<Duration>,
-    decision: Option<Decision>,
+    state: LoginState,
 }
 
 /// SHA-256 of a program's secret.
@@ -100,39 +129,13 @@ pub(crate) struct DeviceLogins {
     open: Mutex<HashMap<DeviceHash, OpenLogin>>,
 }
 
-impl UserCode {
-    /// Reads a code as people type it: in any case, with or without the hyphen.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let letters = text.chars().filter(|it| !it.is_whitespace() && *it != '-');
-        let code: String =
-            letters.map(|it| it.to_ascii_uppercase()).take(CODE_LETTERS + 1).collect();
-        let is_letter = |it: u8| LETTERS.contains(&it);
-        (code.len() == CODE_LETTERS && code.bytes().all(is_letter)).then_some(Self(code))
-    }
-
-    fn random(ctx: &Context) -> Self {
-        let bytes = ctx.secret_bytes();
-        // 256 is no multiple of 20, which makes some letters likelier by a twelfth: a loss of 0.01 bits.
-        let letters = bytes.iter().take(CODE_LETTERS).map(|it| {
-            let index = usize::from(*it) % LETTERS.len();
-            char::from(LETTERS[index])
-        });
-        Self(letters.collect())
-    }
-}
-
-impl fmt::Display for UserCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (first, second) = self.0.split_at(CODE_LETTERS / 2);
-        write!(f, "{first}-{second}")
-    }
-}
-
 impl Program {
     /// Creates a program with the name that it gives its machine. Characters that could disguise the
     /// rest of the page are left out.
     pub(crate) fn new(machine: &str, address: IpAddr, asked_at: Timestamp) -> Self {
-        let is_shown = |it: &char| it.is_alphanumeric() || " .-_'()".contains(*it);
+        let is_shown = |it: &char| {
+            (it.is_alphanumeric() && !INVISIBLE.contains(it)) || " .-_'()".contains(*it)
+        };
         let machine: String = machine.chars().filter(is_shown).take(MACHINE_CHARS_MAX).collect();
         Self { machine: machine.trim().to_owned(), address, asked_at }
     }
@@ -159,7 +162,7 @@ impl DeviceLogins {
             program,
             expires_at: now + LIFETIME,
             polled_at: None,
-            decision: None,
+            state: LoginState::Waiting,
         };
         open.insert(hash(device_code.expose()), login);
         Some(NewLogin { device_code, user_code })
@@ -183,11 +186,14 @@ impl DeviceLogins {
         let now = ctx.monotonic();
         let mut open = self.lock();
         let found = open.values_mut().find(|login| login.is_waiting(code, now))?;
-        found.decision = Some(decision);
+        found.state = match decision {
+            Decision::Approved(approval) => LoginState::Approved(approval),
+            Decision::Refused => LoginState::Refused,
+        };
         Some(found.program.clone())
     }
 
-    /// Answers the question of a program. A decision ends the login.
+    /// Answers the question of a program. A refusal ends the login.
     pub(crate) fn poll(&self, ctx: &Context, device_code: &str) -> Progress {
         let (now, hash) = (ctx.monotonic(), hash(device_code));
         let mut open = self.lock();
@@ -195,23 +201,35 @@ impl DeviceLogins {
             return Progress::Unknown;
         };
         let before = login.polled_at.replace(now);
-        match login.decision.clone() {
-            None if before.is_some_and(|it| now < it + POLL_INTERVAL_MIN) => Progress::TooOften,
-            None => Progress::Pending,
-            Some(Decision::Refused) => {
+        match login.state.clone() {
+            LoginState::Waiting if before.is_some_and(|it| now < it + POLL_INTERVAL_MIN) => {
+                Progress::TooOften
+            }
+            LoginState::Waiting | LoginState::Issuing => Progress::Pending,
+            LoginState::Refused => {
                 open.remove(&hash);
                 Progress::Refused
             }
-            Some(Decision::Approved(approval)) => match open.remove(&hash) {
-                Some(login) => Progress::Approved(Box::new((approval, login))),
-                None => Progress::Unknown,
-            },
+            LoginState::Approved(approval) => {
+                login.state = LoginState::Issuing;
+                Progress::Approved(Box::new(approval))
+            }
+            LoginState::Issued(key) => Progress::Issued(key),
         }
     }
 
-    /// Opens an approved login again, because the server could not create the key.
-    pub(crate) fn put_back(&self, device_code: &str, login: OpenLogin) {
-        self.lock().insert(hash(device_code), login);
+    /// Records the outcome of creating a key: the key, a refusal, or an approval that is tried again.
+    pub(crate) fn finish(&self, ctx: &Context, device_code: &str, outcome: KeyOutcome) {
+        let mut open = self.lock();
+        let Some(login) = open.get_mut(&hash(device_code)) else { return };
+        login.state = match outcome {
+            KeyOutcome::Issued(key) => {
+                login.expires_at = ctx.monotonic() + HANDED_OUT_FOR;
+                LoginState::Issued(key)
+            }
+            KeyOutcome::Refused => LoginState::Refused,
+            KeyOutcome::Failed(approval) => LoginState::Approved(approval),
+        };
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<DeviceHash, OpenLogin>> {
@@ -221,7 +239,8 @@ impl DeviceLogins {
 
 impl OpenLogin {
     fn is_waiting(&self, code: &UserCode, now: Duration) -> bool {
-        self.user_code == *code && self.decision.is_none() && self.expires_at > now
+        let is_waiting = matches!(self.state, LoginState::Waiting);
+        self.user_code == *code && is_waiting && self.expires_at > now
     }
 }
 
@@ -233,7 +252,8 @@ fn hash(device_code: &str) -> DeviceHash {
 mod tests {
     use std::net::Ipv4Addr;
 
-    use web::context::ManualClock;
+    use rules::{Role, UserId, WorkspaceId};
+    use web::context::{FreshId as _, ManualClock};
 
     use super::*;
 
@@ -241,20 +261,20 @@ mod tests {
         Context::manual(Timestamp::from_millis(0))
     }
 
-    fn laptop() -> Program {
-        Program::new("laptop", IpAddr::V4(Ipv4Addr::LOCALHOST), Timestamp::from_millis(0))
+    fn approval() -> Approval {
+        let at = Timestamp::from_millis(0);
+        let member = CallingMember {
+            workspace: WorkspaceId::fresh(at, 1),
+            user: UserId::fresh(at, 1),
+            role: Role::Admin,
+            address: laptop().address,
+        };
+        let key = NewKey { name: "laptop".to_owned(), scope: Scope::Read, days: Some(1) };
+        Approval { member, key }
     }
 
-    #[test]
-    fn codes_are_read_as_people_type_them() {
-        let code = UserCode::parse("BCDF-GHJK").unwrap();
-        assert_eq!(code.to_string(), "BCDF-GHJK");
-        for same in ["bcdfghjk", " bcdf - ghjk ", "BcDf-gHjK"] {
-            assert_eq!(UserCode::parse(same), Some(code.clone()), "{same}");
-        }
-        for other in ["", "BCDF-GHJ", "BCDF-GHJKL", "ABCD-EFGH", "BCDF-GHJ1", "BCDF-GHJÉ"] {
-            assert_eq!(UserCode::parse(other), None, "{other}");
-        }
+    fn laptop() -> Program {
+        Program::new("laptop", IpAddr::V4(Ipv4Addr::LOCALHOST), Timestamp::from_millis(0))
     }
 
     #[test]
@@ -267,6 +287,25 @@ mod tests {
         assert_eq!(logins.find(&ctx, &user_code), None, "a second decision is impossible");
         assert!(matches!(logins.poll(&ctx, device_code.expose()), Progress::Refused));
         assert!(matches!(logins.poll(&ctx, device_code.expose()), Progress::Unknown));
+    }
+
+    #[test]
+    fn key_is_created_once_and_fetched_again() {
+        let (ctx, clock) = context();
+        let logins = DeviceLogins::default();
+        let NewLogin { device_code, user_code } = logins.begin(&ctx, laptop()).unwrap();
+        let code = device_code.expose();
+        logins.decide(&ctx, &user_code, Decision::Approved(approval())).unwrap();
+        assert!(matches!(logins.poll(&ctx, code), Progress::Approved(_)));
+        assert!(matches!(logins.poll(&ctx, code), Progress::Pending), "one task creates the key");
+        logins.finish(&ctx, code, KeyOutcome::Failed(approval()));
+        assert!(matches!(logins.poll(&ctx, code), Progress::Approved(_)));
+        let key = IssuedKey { key: Secret::new("aloft_key".to_owned()), scope: Scope::Read };
+        logins.finish(&ctx, code, KeyOutcome::Issued(key));
+        assert!(matches!(logins.poll(&ctx, code), Progress::Issued(_)));
+        assert!(matches!(logins.poll(&ctx, code), Progress::Issued(_)), "the answer was lost");
+        clock.advance(HANDED_OUT_FOR);
+        assert!(matches!(logins.poll(&ctx, code), Progress::Unknown));
     }
 
     #[test]

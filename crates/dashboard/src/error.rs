@@ -217,6 +217,17 @@ pub(crate) fn with_article(role: Role) -> String {
     format!("{article} {role}")
 }
 
+/// Returns whether an error is about the values that a person entered, or about a limit. The form stays.
+pub(crate) const fn is_about_input(code: Code) -> bool {
+    matches!(
+        code,
+        Code::InvalidArgument
+            | Code::AlreadyExists
+            | Code::FailedPrecondition
+            | Code::ResourceExhausted
+    )
+}
+
 /// Returns a message of a program as a sentence.
 pub(crate) fn sentence(text: &str) -> String {
     let mut letters = text.chars();

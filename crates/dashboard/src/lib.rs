@@ -16,7 +16,7 @@
 //!   reads forms and queries, `assets` serves style and scripts, and `form` builds forms from tables.
 //! - Signing in: `passwords`, `sign_in_limits` with `attempts` and
 //!   `attempt_lookups`, `links` without a session, `signed_state` between two steps, `authenticator_app` for
-//!   codes, `passkey_ceremonies`, `single_sign_on`, `email_queue` and `emails`, `device_logins` of programs, `sign_in`, `setup` for the first account,
+//!   codes, `passkey_ceremonies`, `single_sign_on`, `email_queue` and `emails`, `device_logins` of programs with their `user_code`, `sign_in`, `setup` for the first account,
 //!   and `invitation` for the others.
 //! - Screens: `front` is `/`, `account` a person's own settings, `start` the first steps, `home` what needs attention and all monitors,
 //!   `fleet_screen` all monitors of a workspace, `monitors` one of them, and `palette` the search. `fleet`
@@ -93,6 +93,7 @@ mod state;
 mod status_reports;
 mod time;
 mod uptime;
+mod user_code;
 
 pub use self::backend::{
     Backend, BoxFuture, CallingMember, CheckedDraft, Codec, DnsRecord, DnsRequirement, DomainClaim,

@@ -72,6 +72,7 @@ pub(crate) struct SignInLimits {
     answers: OriginLimits,
     begun: OriginLimits,
     device_logins: OriginLimits,
+    device_codes: Attempts<UserId>,
     reset_emails: AttemptLimiter<UserId>,
     address_emails: AttemptLimiter<UserId>,
     network_emails: AttemptLimiter<IpAddr>,
@@ -131,6 +132,7 @@ impl SignInLimits {
             answers: OriginLimits::new(ctx, PER_ADDRESS, PER_NETWORK),
             begun: OriginLimits::new(ctx, BEGUN_PER_ADDRESS, BEGUN_PER_NETWORK),
             device_logins: OriginLimits::new(ctx, PER_ADDRESS, PER_NETWORK),
+            device_codes: Attempts::new(ctx, PER_ACCOUNT, WITHIN),
             reset_emails: AttemptLimiter::new(ctx, RESET_EMAILS, RESET_EMAILS_WITHIN),
             address_emails: AttemptLimiter::new(ctx, ADDRESS_EMAILS, ADDRESS_EMAILS_WITHIN),
             network_emails: AttemptLimiter::new(ctx, NETWORK_EMAILS, ADDRESS_EMAILS_WITHIN),
@@ -181,13 +183,15 @@ impl SignInLimits {
         self.device_logins.acquire(address)
     }
 
-    /// Counts a code that a signed-in user reads from a program.
-    pub(crate) fn acquire_device_code(
-        &self,
-        user: UserId,
-        address: IpAddr,
-    ) -> Result<Attempt, Duration> {
-        self.acquire(&format!("code of a program for {user}"), address)
+    /// Counts a code of a program that a signed-in user enters. Another site can open links with codes, so
+    /// this uses up nothing else.
+    pub(crate) fn acquire_device_code(&self, user: UserId) -> Result<(), Duration> {
+        self.device_codes.acquire(user)
+    }
+
+    /// Gives a code back that a program showed.
+    pub(crate) fn give_back_device_code(&self, user: UserId) {
+        self.device_codes.give_back(&user);
     }
 
     /// Gives an attempt back that succeeded, or that the server could not decide.
@@ -268,6 +272,7 @@ impl SignInLimits {
         self.answers.evict_expired();
         self.begun.evict_expired();
         self.device_logins.evict_expired();
+        self.device_codes.evict_expired();
     }
 }
 

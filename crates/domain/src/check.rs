@@ -31,5 +31,5 @@ pub use observation::{
     HttpObservation, Observation, ObservedBody, Phases, SearchResult, TcpObservation,
 };
 pub use plan::{CheckPlan, InvalidPlan, Job, PlannedCheck, ResultKey, Trigger};
-pub use result::{CheckResult, ProbeName, conclude, is_undecided};
+pub use result::{CheckResult, ProbeName, Undecided, conclude};
 pub use retry::{NoRetry, Retry, next_attempt};

@@ -4,11 +4,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rules::field::Shape;
 use rules::monitor::{
-    HeaderDraft, HttpDraft, MonitorDraft, RecordAssertionDraft, StatusCodeAssertionDraft,
-    TextAssertionDraft,
+    CheckDraft, HeaderDraft, HttpDraft, JsonAssertionDraft, MonitorDraft, RecordAssertionDraft,
+    StatusCodeAssertionDraft, TextAssertionDraft,
 };
-use rules::tables::{HTTP_MONITOR, RETRY_MAX, TIMEOUT_MS_MAX};
-use rules::{Method, NumberComparator, Periodicity, RecordComparator, RecordKind, TextComparator};
+use rules::tables::{CERTIFICATE_WARN_DAYS_MAX, HTTP_MONITOR, RETRY_MAX, TIMEOUT_MS_MAX};
+use rules::{
+    IpVersion, Method, NumberComparator, Periodicity, RecordComparator, RecordKind, TextComparator,
+};
 
 use crate::preview::Entry;
 
@@ -102,6 +104,58 @@ pub(crate) fn body(http: &mut HttpDraft, comparator: TextComparator, target: imp
         target: Some(target.into()),
         comparator: Some(comparator.to_string()),
     });
+}
+
+/// Returns the comparator of an operator such as `==`.
+pub(crate) fn comparator(operator: &str) -> Option<TextComparator> {
+    match operator {
+        "==" => Some(TextComparator::Eq),
+        "!=" => Some(TextComparator::Neq),
+        "<=" => Some(TextComparator::Lte),
+        ">=" => Some(TextComparator::Gte),
+        ">" => Some(TextComparator::Gt),
+        "<" => Some(TextComparator::Lt),
+        _ => None,
+    }
+}
+
+/// Adds an assertion on values in a body of JSON.
+pub(crate) fn json_value(
+    http: &mut HttpDraft,
+    path: String,
+    comparator: TextComparator,
+    target: impl Into<String>,
+) {
+    http.json_assertions.push(JsonAssertionDraft {
+        path: Some(path),
+        target: Some(target.into()),
+        comparator: Some(comparator.to_string()),
+    });
+}
+
+/// Sets the days of a warning before the expiry of a certificate, if the monitor uses TLS.
+pub(crate) fn certificate_warning(http: &mut HttpDraft, field: &str, days: f64, entry: &mut Entry) {
+    let is_tls =
+        http.url.as_deref().is_some_and(|url| url.to_ascii_lowercase().starts_with("https:"));
+    let days = days.ceil();
+    if !is_tls || days < 1.0 {
+        return;
+    }
+    let kept = days.min(f64::from(CERTIFICATE_WARN_DAYS_MAX)) as i32;
+    http.certificate_warn_days = Some(http.certificate_warn_days.unwrap_or(0).max(kept));
+    if f64::from(kept) < days {
+        entry.change(field, days, kept, "a certificate is valid for about a year");
+    }
+}
+
+/// Sets the version of the Internet protocol of an HTTP or TCP monitor.
+pub(crate) fn ip_version(check: &mut CheckDraft, version: IpVersion) {
+    let version = Some(version.to_string());
+    match check {
+        CheckDraft::Http(http) => http.ip_version = version,
+        CheckDraft::Tcp(tcp) => tcp.ip_version = version,
+        CheckDraft::Dns(_) => {}
+    }
 }
 
 /// Creates an assertion on MX records. Theirs are names; ours have the priority before the name, so

@@ -4,8 +4,8 @@
 use rules::Secret;
 use rules::field::{Block, Field, Resource, Shape};
 use rules::monitor::{
-    CheckDraft, HeaderAssertionDraft, HeaderDraft, MonitorDraft, RecordAssertionDraft,
-    StatusCodeAssertionDraft, TextAssertionDraft,
+    CheckDraft, HeaderAssertionDraft, HeaderDraft, JsonAssertionDraft, MonitorDraft,
+    RecordAssertionDraft, StatusCodeAssertionDraft, TextAssertionDraft,
 };
 use rules::notification::ChannelDraft;
 use rules::tables;
@@ -81,6 +81,7 @@ blocks! {
     HeaderDraft { key, value }
     StatusCodeAssertionDraft { target, comparator }
     TextAssertionDraft { target, comparator }
+    JsonAssertionDraft { path, target, comparator }
     HeaderAssertionDraft { key, target, comparator }
     RecordAssertionDraft { record, target, comparator }
 }

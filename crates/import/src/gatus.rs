@@ -6,6 +6,7 @@ mod condition;
 mod duration;
 mod endpoint;
 mod files;
+mod json;
 mod others;
 mod provider;
 mod variables;

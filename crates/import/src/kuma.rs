@@ -27,6 +27,8 @@ use crate::record::Record;
 #[derive(Default)]
 struct Rows {
     monitors: Vec<Record>,
+    /// Days before the expiry of a certificate of the first warning. `None` if there are no warnings.
+    warn_days: Option<u16>,
     /// Names of all monitors by their identifiers.
     names: HashMap<String, String>,
     /// Tags of each monitor, as `name` or `name: value`.

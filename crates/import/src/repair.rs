@@ -112,6 +112,7 @@ fn limit_blocks(check: &mut CheckDraft, entry: &mut Entry) {
             let count = http.status_code_assertions.len();
             http.status_code_assertions.truncate(cut("status_code_assertions", count));
             http.body_assertions.truncate(cut("body_assertions", http.body_assertions.len()));
+            http.json_assertions.truncate(cut("json_assertions", http.json_assertions.len()));
             http.header_assertions.truncate(cut("header_assertions", http.header_assertions.len()));
         }
         CheckDraft::Tcp(_) | CheckDraft::Heartbeat(_) => {}
@@ -155,6 +156,7 @@ fn remove(check: &mut CheckDraft, block: &str, index: usize) -> bool {
             take(&mut http.status_code_assertions, index)
         }
         (CheckDraft::Http(http), "body_assertions") => take(&mut http.body_assertions, index),
+        (CheckDraft::Http(http), "json_assertions") => take(&mut http.json_assertions, index),
         (CheckDraft::Http(http), "header_assertions") => take(&mut http.header_assertions, index),
         (CheckDraft::Dns(dns), "record_assertions") => take(&mut dns.record_assertions, index),
         (

@@ -102,6 +102,11 @@ impl Secrets {
         })
     }
 
+    /// Returns whether `text` has the value of a variable of the source in it.
+    pub(crate) fn has_variable(&self, text: &str) -> bool {
+        self.variables.keys().any(|(_, value)| text.contains(value))
+    }
+
     /// Replaces values of the source's variables by their names.
     pub(crate) fn hide_variables(&self, text: &mut String) {
         for ((_, value), name) in &self.variables {

@@ -62,7 +62,7 @@ impl Failure {
 }
 
 /// Converts a path in the contract to the names of arguments, such as `monitor_id` to `monitorId`.
-fn json_name(path: &str) -> String {
+pub(crate) fn json_name(path: &str) -> String {
     let mut words = path.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |name, word| {

@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 use crate::backend::{Backend, Call};
 use crate::catalog::Entry;
 use crate::failure::Failure;
+use crate::hidden;
 use crate::tools::{
-    Action, GET_MONITOR, GET_WORKSPACE, HIDDEN, IDEMPOTENCY_KEY, LIST_INCIDENTS, LIST_MONITORS,
-    NOTIFY, Notice, UPDATE_MONITOR,
+    Action, Effect, GET_MONITOR, GET_WORKSPACE, HIDDEN, IDEMPOTENCY_KEY, LIST_INCIDENTS,
+    LIST_MONITORS, NOTIFY, Notice, UPDATE_MONITOR,
 };
 
 /// Field of an update that names the fields to change.
@@ -59,6 +60,9 @@ fn read_arguments(entry: &Entry, mut given: Map<String, Value>) -> Result<Argume
                 "cannot be changed by this tool; its description names another one",
             ));
         }
+    }
+    if entry.tool.effect != Effect::Reads {
+        hidden::require_none(&given)?;
     }
     match entry.tool.notice {
         Notice::Silent => {}

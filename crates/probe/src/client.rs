@@ -188,7 +188,7 @@ impl Client {
         };
         let addresses = permitted(&network.egress, &origin.host, &addresses, origin.port)?;
         progress.stage = Stage::Connect;
-        let tcp = connect(&addresses, &mut progress.peer).await?;
+        let tcp = connect(&addresses, false, &mut progress.peer).await?;
         let (wire, version) = if origin.is_tls {
             progress.stage = Stage::Tls;
             let name = origin.host.trim_start_matches('[').trim_end_matches([']', '.']);

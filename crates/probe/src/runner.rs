@@ -1,12 +1,14 @@
 //! Runs a job: attempts one after the other, as `domain::check` decides, each within its time
 //! limit.
 
+use std::future::pending;
+use std::panic::resume_unwind;
 use std::pin::pin;
 use std::sync::Arc;
 
 use domain::check::{
     Assessment, Attempt, CheckPlan, Failure, FailureKind, Job, Observation, Outcome, PlannedCheck,
-    Retry, TcpObservation, assess, next_attempt,
+    Retry, TcpObservation, Undecided, assess, next_attempt,
 };
 use rules::Timestamp;
 use tokio::sync::Semaphore;
@@ -18,12 +20,17 @@ use crate::resolve::Resolver;
 use crate::settings::Settings;
 use crate::transport::{Network, dns, http, tcp};
 
+/// Assessments with expressions or JSON at once.
+const COSTLY_ASSESSMENTS: usize = 2;
+
 /// Runs checks. Clones share all state; creating one does no I/O.
 #[derive(Clone)]
 pub struct Probe {
     network: Arc<Network>,
     /// Limits the attempts of this probe; the server's `CheckPermits` limit checks.
     running: Arc<Semaphore>,
+    /// Limits the assessments that may take long.
+    assessing: Arc<Semaphore>,
 }
 
 impl Probe {
@@ -38,6 +45,7 @@ impl Probe {
                 Memory::new(settings.body_memory),
             )),
             running: Arc::new(Semaphore::new(settings.concurrency.max(1))),
+            assessing: Arc::new(Semaphore::new(COSTLY_ASSESSMENTS)),
         }
     }
 
@@ -65,20 +73,50 @@ impl Probe {
                 let _permit = self.running.acquire().await.expect("the semaphore is never closed");
                 self.attempt(&job.plan, clock()).await
             };
-            let assessment = assess(&job.plan, &attempt);
+            let (attempt, assessment) = self.assess(&job.plan, attempt).await;
             let failed = assessment.outcome == Outcome::Failure;
             attempts.push((attempt, assessment));
             if !failed {
                 return attempts;
             }
+            // Another attempt would not find IPv6 either.
+            if Undecided::of(&attempts) == Some(Undecided::NoIpv6) {
+                return attempts;
+            }
             let made = u8::try_from(attempts.len()).unwrap_or(u8::MAX);
             match next_attempt(job, made, clock(), crate::random_bits()) {
-                Retry::After(pause) => sleep(pause).await,
+                Retry::After(pause) => {
+                    release_bodies(&mut attempts);
+                    sleep(pause).await;
+                }
                 Retry::No(_) => return attempts,
             }
             if !is_wanted() {
                 return attempts;
             }
+        }
+    }
+
+    /// Assesses an attempt. If that may take long, it happens beside the threads of other checks, and only a
+    /// few at once.
+    async fn assess(&self, plan: &Arc<CheckPlan>, attempt: Attempt) -> (Attempt, Assessment) {
+        if !plan.check.is_costly_to_assess() {
+            let assessment = assess(plan, &attempt);
+            return (attempt, assessment);
+        }
+        let _permit = self.assessing.acquire().await.expect("the semaphore is never closed");
+        let plan = Arc::clone(plan);
+        let assessed = tokio::task::spawn_blocking(move || {
+            let assessment = assess(&plan, &attempt);
+            (attempt, assessment)
+        });
+        match assessed.await {
+            Ok(assessed) => assessed,
+            Err(ended) => match ended.try_into_panic() {
+                Ok(panic) => resume_unwind(panic),
+                // The runtime ends, and this task with it.
+                Err(_) => pending().await,
+            },
         }
     }
 
@@ -126,5 +164,14 @@ impl Probe {
         };
         let failure = failure.flatten().err();
         Attempt { started_at, latency_us: micros_since(start), observation: seen, failure }
+    }
+}
+
+/// Keeps the beginnings of bodies, so that those of earlier attempts do not fill the memory of later ones.
+fn release_bodies(attempts: &mut [(Attempt, Assessment)]) {
+    for (attempt, _) in attempts {
+        if let Observation::Http(seen) = &mut attempt.observation {
+            seen.body.keep_beginning();
+        }
     }
 }

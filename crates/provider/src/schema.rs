@@ -163,6 +163,7 @@ fn bounds(field: &Field) -> Option<String> {
         | Shape::ContactUrl { max }
         | Shape::HeaderName { max }
         | Shape::AnswerHeaderName { max }
+        | Shape::JsonPath { max }
         | Shape::HeaderValue { max }
         | Shape::EmailAddress { max } => (0, i64::from(max), " characters"),
         Shape::SetOfTags { max, .. } => (0, i64::from(max), " tags"),

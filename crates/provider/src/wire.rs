@@ -169,7 +169,7 @@ mod tests {
             "tags": ["Prod"], "regions": ["fly-ams"],
             "headers": [{"key": "B", "value": ""}, {"key": "A", "value": "1"}],
             "statusCodeAssertions": [{"target": 200, "comparator": "eq"}],
-            "bodyAssertions": [], "headerAssertions": [],
+            "bodyAssertions": [], "jsonAssertions": [], "headerAssertions": [],
         });
         let object = decode(&HTTP_MONITOR, &wire);
         assert_eq!(object.value("retry"), &Value::Number(0.into()));

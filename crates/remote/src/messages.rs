@@ -285,7 +285,8 @@ fn outcome(word: &str) -> Result<Outcome, InvalidResult> {
 }
 
 fn missed(word: &str) -> Result<MissedReason, InvalidResult> {
-    let all = [MissedReason::Down, MissedReason::Overloaded, MissedReason::Fault];
+    let all =
+        [MissedReason::Down, MissedReason::Overloaded, MissedReason::NoIpv6, MissedReason::Fault];
     all.into_iter()
         .find(|it| it.as_str() == word)
         .ok_or_else(|| InvalidResult::Unknown { field: "missed", given: word.to_owned() })

@@ -5,7 +5,9 @@ pub(crate) mod clock;
 pub(crate) mod contact;
 pub(crate) mod header;
 mod host;
+mod json_path;
 mod local_url;
+mod pattern;
 pub(crate) mod url;
 
 use std::borrow::Cow;
@@ -14,7 +16,9 @@ pub use clock::{Interval, TimeOfDay, TimeZone};
 pub use header::CONNECTION_HEADERS;
 pub(crate) use host::authority;
 pub use host::{DomainName, Host, HostPort};
+pub use json_path::JsonPath;
 pub use local_url::is_local_url;
+pub use pattern::{CompiledPattern, PATTERN_WORK_MAX, Pattern};
 pub(crate) use url::without_credentials;
 
 /// Error for a text in the wrong format: what is allowed, as the end of a sentence.

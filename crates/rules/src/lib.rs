@@ -50,8 +50,8 @@ pub use enums::{
     Role, Scope, TextComparator, Theme, UnknownVariant,
 };
 pub use format::{
-    CONNECTION_HEADERS, DomainName, FormatError, Host, HostPort, Interval, TimeOfDay, TimeZone,
-    is_local_url,
+    CONNECTION_HEADERS, CompiledPattern, DomainName, FormatError, Host, HostPort, Interval,
+    JsonPath, PATTERN_WORK_MAX, Pattern, TimeOfDay, TimeZone, is_local_url,
 };
 pub use id::{
     ById, ChannelId, ComponentId, DeliveryId, GroupId, IncidentId, InvalidId, InvitationId, KeyId,

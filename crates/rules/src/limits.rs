@@ -92,6 +92,16 @@ pub const BODY_READ_BYTES_MAX: usize = 1024 * 1024;
 /// Default memory budget for the bodies of all checks (ours): eight times the evidence of the
 /// maximum number of concurrent checks.
 pub const BODY_MEMORY_BYTES: usize = 256 * 1024 * 1024;
+/// Maximum bytes of memory that a compiled regular expression of an assertion takes (ours).
+pub const EXPRESSION_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of a text that an expression of this size examines (ours). Smaller expressions examine more, in
+/// proportion.
+pub const EXPRESSION_TEXT_BYTES: usize = 128 * 1024;
+/// Maximum number of values in a body of JSON that assertions compare (ours).
+pub const JSON_VALUES_MAX: usize = 100_000;
+/// Maximum bytes of the values that the JSON assertions on one body compare, as text (ours). A path can select
+/// a large value many times, inside of others.
+pub const JSON_COMPARED_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bytes of a response body in evidence (design §5).
 pub const EVIDENCE_BODY_BYTES: usize = 4 * 1024;
 /// Pause before the second attempt; doubles with each further one (design §5).

@@ -10,9 +10,9 @@ mod settings;
 use std::time::Duration;
 
 pub use blocks::{
-    Header, HeaderAssertion, HeaderAssertionDraft, HeaderDraft, RecordAssertion,
-    RecordAssertionDraft, StatusCodeAssertion, StatusCodeAssertionDraft, TextAssertion,
-    TextAssertionDraft,
+    Header, HeaderAssertion, HeaderAssertionDraft, HeaderDraft, JsonAssertion, JsonAssertionDraft,
+    RecordAssertion, RecordAssertionDraft, StatusCodeAssertion, StatusCodeAssertionDraft,
+    TextAssertion, TextAssertionDraft,
 };
 pub(crate) use blocks::{header, one_host};
 pub use check::{

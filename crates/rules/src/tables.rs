@@ -26,7 +26,7 @@ pub use configuration::{CONFIGURATION, CONFIGURED_RESOURCE, RESOURCE_ID_CHARS_MA
 pub use data_source::{MONITOR_DATA, MONITORS_DATA, NOTIFICATION_DATA, STATUS_PAGE_DATA};
 pub use dns_monitor::DNS_MONITOR;
 pub use heartbeat_monitor::HEARTBEAT_MONITOR;
-pub use http_monitor::HTTP_MONITOR;
+pub use http_monitor::{CERTIFICATE_WARN_DAYS_MAX, HTTP_MONITOR};
 pub use incident::INCIDENT_COMMENT;
 pub use maintenance::MAINTENANCE;
 pub use monitor::{RETRY_MAX, TAG_CHARS_MAX, TIMEOUT_MS_DEFAULT, TIMEOUT_MS_MAX, UNPROBED};

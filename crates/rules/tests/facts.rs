@@ -48,6 +48,8 @@ fn tables_match_the_facts_exactly() {
     }
     for (mut actual, mut expected) in actual.into_iter().zip(expected) {
         without_own_arguments(&facts.own_arguments, &mut actual);
+        without_own_blocks(&facts.own_blocks, &mut actual);
+        without_own_comparators(&facts.own_comparators, &mut actual);
         without_own_outputs(&facts.own_outputs, &mut actual);
         without_own_kinds(&facts.own_channel_kinds, &mut actual);
         without_own_monitor_kinds(&facts.own_monitor_kinds, &mut actual);
@@ -161,6 +163,26 @@ fn without_own_arguments(own: &[String], resource: &mut Resource) {
     let has = |name: &str| resource.arguments.iter().any(|row| row.name == name);
     assert!(names.iter().all(|name| has(name)), "{names:?}");
     resource.arguments.retain(|row| !names.contains(&row.name.as_str()));
+}
+
+/// Removes the blocks beyond the specification, each of which must exist.
+fn without_own_blocks(own: &[String], resource: &mut Resource) {
+    let names = own.iter().filter_map(|it| it.split_once('.'));
+    for (_, name) in names.filter(|(of, _)| *of == resource.name) {
+        let before = resource.blocks.len();
+        resource.blocks.retain(|block| block.name != name);
+        assert_eq!(resource.blocks.len(), before - 1, "`{name}` is a block of {}", resource.name);
+    }
+}
+
+/// Removes our own comparators, which must be in the tables.
+fn without_own_comparators(own: &[String], resource: &mut Resource) {
+    let texts = ["body_assertions", "header_assertions"];
+    let blocks = resource.blocks.iter_mut().filter(|block| texts.contains(&&*block.name));
+    for row in blocks.flat_map(|block| &mut block.fields).filter(|row| row.name == "comparator") {
+        assert!(own.iter().all(|word| row.words.contains(word)), "{own:?}");
+        row.words.retain(|word| !own.contains(word));
+    }
 }
 
 /// Removes the outputs beyond the specification, and those in the objects of a list. Each must exist.

@@ -87,6 +87,7 @@ fn of_length(shape: Shape, length: u32) -> String {
         }
         Shape::PhoneNumber => format!("+{}", "1".repeat(length as usize - 1)),
         Shape::Id(prefix) => fill(prefix, ""),
+        Shape::JsonPath { .. } => fill("$.", ""),
         Shape::Text { .. }
         | Shape::Line { .. }
         | Shape::HostPort { .. }

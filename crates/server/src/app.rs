@@ -98,6 +98,7 @@ impl App {
             budget: self.bodies.clone(),
             body_within: BODY_WITHIN,
             sessions: dashboard.session_lookups(),
+            traces: self.metrics.traces.clone(),
         };
         Router::new()
             .fallback_service(HostRouter { domains, proxies, service, pages })

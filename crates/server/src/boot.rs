@@ -5,10 +5,12 @@ mod closing;
 mod dashboard_backend;
 mod domain_tasks;
 mod environment;
+mod error;
 mod file;
 mod file_limit;
 mod listen;
 mod listeners;
+mod metrics;
 mod nats;
 mod network;
 mod opening;
@@ -21,12 +23,12 @@ mod stalled;
 mod write_timeout;
 
 use std::collections::BTreeMap;
-use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use dashboard::Dashboard;
+use futures_util::future::OptionFuture;
 use pages::{Pages, PagesParts};
 use rules::Secret;
 use store::{Store, StoreError};
@@ -39,6 +41,7 @@ pub use self::clock::ClockError;
 use self::dashboard_backend::dashboard;
 use self::domain_tasks::DomainTasks;
 pub use self::environment::variable;
+pub use self::error::BootError;
 use self::file_limit::connections_max;
 use self::listeners::{Addresses, Listeners};
 pub use self::network::network;
@@ -55,58 +58,16 @@ use crate::demo::{self, DemoError};
 use crate::edge::Budget;
 use crate::housekeeping;
 use crate::observe::Metrics;
+use crate::observe::traces::RunningExporter;
 use crate::operator::{self, NoticeMeans};
 use crate::pipeline::{
-    self, Notifier, NotifierParts, Pipeline, PipelineError, PipelineParts, Probes, RunningNotifier,
+    self, Notifier, NotifierParts, Pipeline, PipelineParts, Probes, RunningNotifier,
 };
 use crate::probes::{NatsStatus, ProbeTokens};
 use crate::rpc::{invitation_limits, response_entries};
 
 /// Settings that are paths.
 const PATHS: [&str; 3] = ["data", "extra_ca_file", "nats_credentials_file"];
-
-/// Error that prevents a server from starting.
-#[derive(Debug, thiserror::Error)]
-pub enum BootError {
-    /// Opening the store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The clock of this machine or of the database server is wrong.
-    #[error(transparent)]
-    Clock(#[from] ClockError),
-    /// The address is in use or not available on this machine.
-    #[error("cannot listen on {address}: {why}; choose another with {flag}")]
-    Listen {
-        address: SocketAddr,
-        /// Error of the operating system.
-        why: io::Error,
-        /// Flag that sets the address.
-        flag: &'static str,
-    },
-    /// Opening the control socket failed.
-    #[error("cannot open the control socket in `{}`: {why}", .folder.display())]
-    Control {
-        folder: PathBuf,
-        /// Error of the operating system.
-        why: io::Error,
-    },
-    /// The additional CA certificates for checks cannot be read.
-    #[error("`extra_ca_file` `{}` cannot be used: {why}", .path.display())]
-    ExtraCa {
-        /// File of the certificates.
-        path: PathBuf,
-        why: String,
-    },
-    /// The settings of the mail server are unusable.
-    #[error("the mail server of `ALOFT_SMTP_URL` cannot be used: {0}")]
-    Mail(String),
-    /// The pipeline failed to start.
-    #[error(transparent)]
-    Pipeline(#[from] PipelineError),
-    /// Creating the demo failed.
-    #[error(transparent)]
-    Demo(#[from] DemoError),
-}
 
 /// Zones with the address of their name server.
 pub type Zones = Vec<(String, SocketAddr)>;
@@ -120,7 +81,9 @@ pub struct RunningServer {
     stop: CancellationToken,
     tasks: Vec<JoinHandle<()>>,
     stages: pipeline::RunningPipeline,
-    notifier: RunningNotifier,
+    notifying: RunningNotifier,
+    /// Sends traces until everything else has stopped.
+    exporter: Option<RunningExporter>,
 }
 
 /// Loads all settings: from `flags` (by setting name), the environment and the configuration file.
@@ -222,7 +185,7 @@ async fn serve(
     let arrivals = replicas::arrivals(settings, &ctx, &store, &mut listeners)?;
     let control = |why| BootError::Control { folder: settings.data.clone(), why };
     let socket = Socket::open(&settings.data).map_err(control)?;
-    let metrics = Metrics::showing_monitors(settings.monitors_in_metrics);
+    let (metrics, exporter) = metrics::start(settings, &ctx)?;
     let network = network(settings, zones)?;
     let names = DomainTasks::new(settings, &network);
     names.domains.read(&store).await?;
@@ -287,7 +250,7 @@ async fn serve(
     tasks.extend(nats::start(&app, settings, &stop));
     let kept = app.housekeeping(dashboard.clone());
     tasks.push(tokio::spawn(housekeeping::run(kept, settings.retention, stop.clone())));
-    Ok(RunningServer { addresses, app, dashboard, stop, tasks, stages, notifier: notifying })
+    Ok(RunningServer { addresses, app, dashboard, stop, tasks, stages, notifying, exporter })
 }
 
 impl RunningServer {
@@ -354,9 +317,11 @@ impl RunningServer {
         closing::end(self.tasks).await;
         let App { store, pipeline, auth, .. } = self.app;
         drop(pipeline);
-        tokio::join!(self.stages.stop(), self.notifier.stop(), self.dashboard.finish_emails());
-        closing::close(&auth, store).await?;
-        Ok(())
+        tokio::join!(self.stages.stop(), self.notifying.stop(), self.dashboard.finish_emails());
+        // A receiver that hangs must not delay the next owner of the database.
+        let traces = OptionFuture::from(self.exporter.map(RunningExporter::finish));
+        let (closed, _) = tokio::join!(closing::close(&auth, store), traces);
+        closed.map_err(BootError::from)
     }
 }
 

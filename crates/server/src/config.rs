@@ -1,29 +1,38 @@
 //! Settings: the table of all settings, for the command line, `aloft config` and the documents.
 //!
-//! `layers` decides the source of a value, `parse` reads one value, and `settings` parses all of
+//! `layers` decides the `origin` of a value, `parse` reads one value, and `settings` parses all of
 //! them, with `servers` for what channels need, `domains` for TLS, `log_filter` for log levels,
-//! `database` for the database and servers that share it, and `single_sign_on` for the provider of accounts. `boot` reads the environment.
+//! `database` for the database and servers that share it, `checks` for regions and hosts,
+//! `single_sign_on` for the provider of accounts, and `traces` for OpenTelemetry. `error` has what is
+//! wrong. `boot` reads the environment.
 
+mod checks;
 mod database;
 mod domains;
+mod error;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 mod layers;
 mod log_filter;
 mod operator;
+mod origin;
 mod parse;
 mod servers;
 mod settings;
 mod single_sign_on;
+mod traces;
 
 use domain::notify::setting;
 
 pub use domains::{AcmeSettings, ChallengeChoice, DomainSettings, PageHost, TlsSettings};
-pub use layers::{FilePosition, Layers, Origin, Value, Values};
+pub use error::ConfigError;
+pub use layers::{Layers, Value, Values};
 pub use operator::Operator;
+pub use origin::{FilePosition, Origin};
 pub use servers::{MailAccount, MailServer, MailTls};
 pub use settings::{LogFormat, Settings};
 pub use store::Database;
+pub use traces::TraceSettings;
 
 /// A setting. Its flag, its environment variable and its key in the file derive from its name.
 #[derive(Clone, Copy, Debug)]
@@ -95,6 +104,18 @@ pub static SETTINGS: &[Setting] = &[
         "0",
         "COUNT",
         "Maximum number of monitors that /metrics shows with name, status, latencies and certificate expiry, 0 to 1000; 0 shows none. The page needs no key, so every reader sees them.",
+    ),
+    Setting::new(
+        "otlp_endpoint",
+        "",
+        "URL",
+        "OpenTelemetry receiver of traces of checks and requests, by OTLP over HTTP as JSON, such as http://127.0.0.1:4318; /v1/traces is appended. Empty sends none.",
+    ),
+    Setting::new(
+        "otlp_sample_percent",
+        "100",
+        "PERCENT",
+        "Share of traces to send, 0 to 100. Checks that are degraded or fail, and requests that fail on the server, are always sent.",
     ),
     Setting::new(
         "max_checks_in_flight",
@@ -301,6 +322,11 @@ pub static SETTINGS: &[Setting] = &[
         "Account for text and WhatsApp messages, as its ID and its token: AC0123:token.",
     ),
     Setting::secret(
+        "otlp_headers",
+        "HEADERS",
+        "Headers for the OpenTelemetry receiver, separated by commas, such as Authorization=Basic abc.",
+    ),
+    Setting::secret(
         "operator",
         "ADDRESS",
         "Operator to notify if the network of this server or of a probe may be at fault: an email address, or a webhook URL; empty only writes to the log and the audit log.",
@@ -311,49 +337,6 @@ pub static SETTINGS: &[Setting] = &[
         "Master key that encrypts secrets, 32 bytes in base64; empty uses a file in the data folder.",
     ),
 ];
-
-/// An error in the settings.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// Unknown setting.
-    #[error("unknown setting `{given}` ({origin}); {expected}")]
-    Unknown {
-        /// Name as given.
-        given: String,
-        origin: Origin,
-        /// Suggested name, or all names.
-        expected: String,
-    },
-    /// Invalid value. Never contains the value of a secret.
-    #[error("`{name}` {why} ({origin})")]
-    Invalid {
-        name: &'static str,
-        /// Defect and allowed values, as the end of a sentence.
-        why: String,
-        /// Source of the value.
-        origin: Origin,
-    },
-    /// File that is not TOML.
-    #[error("the configuration file `{path}` is not valid TOML{}: {why}", shown(*.position))]
-    Syntax {
-        path: String,
-        /// Position in the file, if known.
-        position: Option<FilePosition>,
-        /// Message of the parser.
-        why: String,
-    },
-    /// Requested file that cannot be read.
-    #[error("the configuration file `{path}` cannot be read: {why}")]
-    Unreadable {
-        path: String,
-        /// Message of the operating system.
-        why: String,
-    },
-}
-
-fn shown(position: Option<FilePosition>) -> String {
-    position.map(|position| format!(" {position}")).unwrap_or_default()
-}
 
 impl Setting {
     const fn new(

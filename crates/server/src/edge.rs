@@ -40,6 +40,7 @@ use self::paths::is_for_keys;
 pub(crate) use self::paths::{is_public, looks_like_a_method};
 pub(crate) use self::problem::Problem;
 use crate::connection::Connection;
+use crate::observe::Traces;
 
 /// Header with the ID of a request, for responses and logs.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -64,6 +65,7 @@ pub(crate) struct Edge {
     pub(crate) body_within: Duration,
     /// Sessions of people who signed in.
     pub(crate) sessions: Arc<SessionLookups>,
+    pub(crate) traces: Traces,
 }
 
 /// ID of a request, in its extensions.
@@ -128,6 +130,7 @@ impl RequestId {
 /// Handles a request in the outermost layer.
 pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: Next) -> Response {
     let id = RequestId::from_headers(request.headers(), &edge.ctx);
+    let trace = edge.traces.begin(&request);
     let (version, expects) = (request.version(), body::expects_continue(&request));
     let takes_key = is_for_keys(request.uri().path());
     let connection = request.extensions().get::<Connection>().cloned();
@@ -180,6 +183,7 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
         (_, None) => response,
     };
     let status = response.status();
+    edge.traces.end(trace, id.as_str(), &response);
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.0);
     // A visitor's password opens a page, not a key. Its form needs no challenge.
@@ -270,6 +274,7 @@ mod tests {
                     budget: Budget::new(0),
                     body_within: BODY_WITHIN,
                     sessions: Arc::default(),
+                    traces: Traces::default(),
                 },
                 edge,
             ));

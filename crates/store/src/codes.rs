@@ -100,6 +100,7 @@ pub(crate) const fn missed_reason_code(reason: MissedReason) -> i64 {
         MissedReason::Changed => 3,
         MissedReason::Fault => 4,
         MissedReason::Disconnected => 5,
+        MissedReason::NoIpv6 => 6,
     }
 }
 
@@ -138,7 +139,7 @@ mod tests {
         let outcomes = [Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
         assert_eq!(outcomes.map(outcome_code), [0, 1, 2, 3]);
         let reasons = MissedReason::ALL.iter().map(|reason| missed_reason_code(*reason));
-        assert_eq!(reasons.collect::<Vec<_>>(), [1, 2, 3, 5, 4, 0]);
+        assert_eq!(reasons.collect::<Vec<_>>(), [1, 2, 3, 5, 6, 4, 0]);
     }
 
     #[test]
@@ -152,11 +153,11 @@ mod tests {
         for known in 0..4 {
             assert_eq!(outcome_code(outcome(known).unwrap()), known);
         }
-        for known in 0..6 {
+        for known in 0..7 {
             assert_eq!(missed_reason_code(missed_reason(known).unwrap()), known);
         }
         assert!(
-            missed_reason(6).is_err()
+            missed_reason(7).is_err()
                 && region(44).is_err()
                 && trigger(3).is_err()
                 && outcome(-1).is_err()

@@ -28,6 +28,8 @@ const PARTS: [Part; 8] = [
             "TRIGGER_",
             "REDIRECTS",
             "BODY_",
+            "EXPRESSION_",
+            "JSON_",
             "EVIDENCE_",
             "FIRST_RETRY",
             "SETTLE",

@@ -92,6 +92,7 @@ fn block_of(message: &str) -> Option<&'static Block> {
             Some(tables::HTTP_MONITOR.block("status_code_assertions"))
         }
         "monitor.v1.BodyAssertion" => Some(tables::HTTP_MONITOR.block("body_assertions")),
+        "monitor.v1.JsonAssertion" => Some(tables::HTTP_MONITOR.block("json_assertions")),
         "monitor.v1.HeaderAssertion" => Some(tables::HTTP_MONITOR.block("header_assertions")),
         "monitor.v1.RecordAssertion" => Some(tables::DNS_MONITOR.block("record_assertions")),
         "notification.v1.Header" => tables::NOTIFICATION.block("webhook").blocks.first(),
@@ -172,6 +173,7 @@ pub(super) fn bounds(shape: Shape) -> Option<String> {
         Shape::HeaderName { max } | Shape::AnswerHeaderName { max } => {
             format!("A name of a header, up to {max} characters")
         }
+        Shape::JsonPath { max } => format!("A JSONPath, up to {max} characters"),
         Shape::HeaderValue { max } => format!("Up to {max} characters"),
         Shape::EmailAddress { max } => format!("An email address, up to {max} characters"),
         Shape::PhoneNumber => "A number such as `+4915112345678`".to_owned(),
@@ -207,6 +209,7 @@ fn measures(shape: Shape) -> Vec<String> {
         | Shape::HostPort { max }
         | Shape::HeaderName { max }
         | Shape::AnswerHeaderName { max }
+        | Shape::JsonPath { max }
         | Shape::HeaderValue { max }
         | Shape::EmailAddress { max }
         | Shape::ListOfDomains { max } => vec![max.to_string()],

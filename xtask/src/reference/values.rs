@@ -43,7 +43,7 @@ pub(super) static ENUMERATIONS: LazyLock<Vec<Enumeration>> = LazyLock::new(|| {
         "Kind of monitor", "`type` in Terraform; the name in `monitor` over RPC", MonitorKind;
         "Status of a monitor", "`status` of a monitor and of a region", MonitorStatus;
         "Comparator of numbers", "`comparator` of an assertion on the status code", NumberComparator;
-        "Comparator of texts", "`comparator` of an assertion on the body or a header", TextComparator;
+        "Comparator of texts", "`comparator` of an assertion on the body, on JSON or on a header", TextComparator;
         "Comparator of records", "`comparator` of an assertion on DNS records", RecordComparator;
         "Type of a DNS record", "`record` of an assertion on DNS records", RecordKind;
         "Kind of channel", "`providerType` of a channel", ProviderType;

@@ -25,7 +25,7 @@ const STANDARD: [&str; 5] = [
      envelope header health hop host link location log lookup mail mapping method nameserver \
      backend backoff cache counters encoding future limiter network notifier origin password payload peer phone port proof proxies purpose redirect refusal rejection request \
      resource response retry root search secret server service tls transport trust url \
-     webhook zone",
+     webhook zone path pattern",
     // Database
     "bucket cursor database idempotency query row store wakeup write",
     // Time

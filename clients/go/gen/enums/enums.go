@@ -155,11 +155,13 @@ const (
 	TextComparatorGte         = "gte"
 	TextComparatorLt          = "lt"
 	TextComparatorLte         = "lte"
+	TextComparatorMatches     = "matches"
+	TextComparatorNotMatches  = "not_matches"
 )
 
 // TextComparators returns all values: comparators of texts.
 func TextComparators() []string {
-	return []string{TextComparatorContains, TextComparatorNotContains, TextComparatorEq, TextComparatorNeq, TextComparatorEmpty, TextComparatorNotEmpty, TextComparatorGt, TextComparatorGte, TextComparatorLt, TextComparatorLte}
+	return []string{TextComparatorContains, TextComparatorNotContains, TextComparatorEq, TextComparatorNeq, TextComparatorEmpty, TextComparatorNotEmpty, TextComparatorGt, TextComparatorGte, TextComparatorLt, TextComparatorLte, TextComparatorMatches, TextComparatorNotMatches}
 }
 
 // Comparators of DNS records.

@@ -44,6 +44,11 @@ export const LIMITS = {
       max: 10,
       target: { min: 0, max: 8192 },
     },
+    jsonAssertions: {
+      max: 10,
+      path: { min: 1, max: 512 },
+      target: { min: 0, max: 8192 },
+    },
     headerAssertions: {
       max: 10,
       key: { min: 1, max: 256 },

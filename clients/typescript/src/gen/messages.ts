@@ -32,9 +32,10 @@ FieldMask paths*
 Header key? value?
 StatusCodeAssertion target?:int32 comparator?
 BodyAssertion target? comparator?
+JsonAssertion path? target? comparator?
 HeaderAssertion key? target? comparator?
 RecordAssertion record? target? comparator?
-HttpMonitor id? name? url? periodicity? method? body? timeout?:int32 degraded_at?:int32 retry?:int32 follow_redirects?:bool active?:bool public?:bool description? regions* headers*:Header status_code_assertions*:StatusCodeAssertion body_assertions*:BodyAssertion header_assertions*:HeaderAssertion tags* ip_version? certificate_warn_days?:int32 status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
+HttpMonitor id? name? url? periodicity? method? body? timeout?:int32 degraded_at?:int32 retry?:int32 follow_redirects?:bool active?:bool public?:bool description? regions* headers*:Header status_code_assertions*:StatusCodeAssertion body_assertions*:BodyAssertion header_assertions*:HeaderAssertion tags* ip_version? certificate_warn_days?:int32 json_assertions*:JsonAssertion status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
 TcpMonitor id? name? uri? periodicity? timeout?:int32 degraded_at?:int32 retry?:int32 active?:bool public?:bool description? regions* tags* ip_version? status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
 DnsMonitor id? name? uri? periodicity? timeout?:int32 degraded_at?:int32 retry?:int32 active?:bool public?:bool description? regions* record_assertions*:RecordAssertion tags* status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
 HeartbeatMonitor id? name? interval?:int32 grace?:int32 active?:bool public?:bool description? tags* status?=30 url? last_heartbeat_at:google.protobuf.Timestamp created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?

@@ -187,7 +187,26 @@ export interface BodyAssertion {
   target: string;
   /**
    * Comparator: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
-   * `lte`. Required.
+   * `lte`, `matches`, `not_matches`. Required. For `matches` and `not_matches`, the target is a regular expression in the syntax
+   * of Rust's `regex` crate, without look-around and backreferences, which may match anywhere in the text.
+   */
+  comparator: TextComparator;
+}
+
+/** A condition on values in the final response's body, which must be JSON of at most 1 MiB and 100000 values. */
+export interface JsonAssertion {
+  /**
+   * JSONPath (RFC 9535) of the values: 1 to 512 characters, with at most one `..`, one selector in each bracket, and filters
+   * on `@`. The functions `match` and `search` are not supported. Required.
+   */
+  path: string;
+  /** Text or number to compare with, possibly empty. Objects and arrays are compared as compact JSON. Required. */
+  target: string;
+  /**
+   * Comparator: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
+   * `lte`, `matches`, `not_matches`. Required. One of several values must match, or all of them for `neq`, `not_contains`,
+   * `not_matches` and `empty`, which a path without values satisfies. `empty` holds for null, and for empty texts, arrays
+   * and objects. `eq` and `neq` compare numbers by value.
    */
   comparator: TextComparator;
 }
@@ -200,7 +219,8 @@ export interface HeaderAssertion {
   target: string;
   /**
    * Comparator: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
-   * `lte`. Required.
+   * `lte`, `matches`, `not_matches`. Required. For `matches` and `not_matches`, the target is a regular expression in the syntax
+   * of Rust's `regex` crate, without look-around and backreferences, which may match anywhere in the text.
    */
   comparator: TextComparator;
 }
@@ -292,6 +312,8 @@ export interface HttpMonitor {
    * certificates of all hops count. Default 0.
    */
   certificateWarnDays: number;
+  /** Conditions on values in a body of JSON: up to 10, which must all hold. */
+  jsonAssertions: JsonAssertion[];
   /** Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result. */
   status: MonitorStatus;
   /**
@@ -385,6 +407,8 @@ export interface HttpMonitorInput {
    * certificates of all hops count. Default 0.
    */
   certificateWarnDays?: number | undefined;
+  /** Conditions on values in a body of JSON: up to 10, which must all hold. */
+  jsonAssertions?: readonly JsonAssertion[] | undefined;
 }
 
 /** A monitor that opens TCP connections. */
@@ -1165,7 +1189,7 @@ export interface ListMissedSlotsRequest {
   regions?: readonly Region[] | undefined;
   /**
    * Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
-   * `disconnected`, `fault`, `unknown`.
+   * `disconnected`, `no_ipv6`, `fault`, `unknown`.
    */
   reasons?: readonly MissedReason[] | undefined;
   /** Only those with a slot at this time or later. */
@@ -1195,7 +1219,8 @@ export interface MissedSlots {
   /**
    * Reason. `down`: the server was not running. `overloaded`: the next slot was due before the check could start.
    * `changed`: the monitor was edited, paused or deleted before. `disconnected`: the probe of the region was not
-   * connected, or did not report a result in time. `fault`: an error of the server. `unknown`: stored by a version that
+   * connected, or did not report a result in time. `no_ipv6`: the probe has no IPv6, and the monitor requires it.
+   * `fault`: an error of the server. `unknown`: stored by a version that
    * did not record it.
    */
   reason: MissedReason;

@@ -43,7 +43,7 @@ export const NUMBER_COMPARATORS = ["eq", "neq", "gt", "gte", "lt", "lte"] as con
 export type NumberComparator = (typeof NUMBER_COMPARATORS)[number];
 
 /** Comparators of texts. */
-export const TEXT_COMPARATORS = ["contains", "not_contains", "eq", "neq", "empty", "not_empty", "gt", "gte", "lt", "lte"] as const;
+export const TEXT_COMPARATORS = ["contains", "not_contains", "eq", "neq", "empty", "not_empty", "gt", "gte", "lt", "lte", "matches", "not_matches"] as const;
 
 /** Comparators of texts. */
 export type TextComparator = (typeof TEXT_COMPARATORS)[number];

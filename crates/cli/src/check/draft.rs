@@ -36,6 +36,9 @@ pub(crate) struct HttpArgs {
     /// Assertion on the body, such as 'contains ok'; repeatable
     #[arg(long = "expect-body", value_name = "COMPARATOR TEXT")]
     body_text: Vec<String>,
+    /// Assertion on values in a body of JSON, such as '$.status eq ok'; repeatable
+    #[arg(long = "expect-json", value_name = "PATH COMPARATOR TEXT")]
+    json_values: Vec<String>,
     /// Assertion on a header, such as 'content-type contains json'; repeatable
     #[arg(long = "expect-header", value_name = "NAME COMPARATOR TEXT")]
     header_text: Vec<String>,
@@ -73,6 +76,7 @@ impl HttpArgs {
             headers: rows("header", &self.headers, rows::header)?,
             status_code_assertions: rows("expect-status", &self.status, rows::status)?,
             body_assertions: self.body_text.iter().map(|text| rows::body(text)).collect(),
+            json_assertions: rows("expect-json", &self.json_values, rows::json_value)?,
             header_assertions: rows("expect-header", &self.header_text, rows::header_text)?,
         };
         Ok(MonitorDraft::new(CheckDraft::Http(http)))

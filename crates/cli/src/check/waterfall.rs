@@ -161,7 +161,7 @@ fn broken_off(
         | FailureKind::BodyUndecodable
         | FailureKind::ProbeExhausted => return None,
         FailureKind::NameNotFound | FailureKind::NameUnresolved => 0,
-        FailureKind::ConnectionRefused => 1,
+        FailureKind::ConnectionRefused | FailureKind::ProbeWithoutIpv6 => 1,
         FailureKind::TlsFailed | FailureKind::CertificateInvalid => 2,
         FailureKind::Timeout | FailureKind::ConnectionFailed | FailureKind::ProtocolBroken => {
             match next {

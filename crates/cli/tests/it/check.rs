@@ -83,6 +83,9 @@ fn impossible_check_differs_from_failed_check() {
         &["http", "http://example.com", "--expect-status", "eq"],
         &["http", "http://example.com", "--expect-status", "about 200"],
         &["http", "http://example.com", "--expect-header", "server"],
+        &["http", "http://example.com", "--expect-json", "$.status is ok"],
+        &["http", "http://example.com", "--expect-json", "status eq ok"],
+        &["http", "http://example.com", "--expect-body", "matches a("],
         &["http", "http://example.com", "--timeout", "120001"],
         &["tcp", "example.com"],
         &["dns", "example.com", "--expect-record", "A"],
@@ -102,6 +105,9 @@ fn impossible_check_differs_from_failed_check() {
     error: --expect-status `eq` has no code; write `eq 200`
     error: `status_code_assertions[0].comparator` must be one of eq, neq, gt, gte, lt, lte (given: `about`)
     error: --expect-header `server` has no comparator; write `content-type contains json`
+    error: --expect-json `$.status is ok` has no comparator; write `$.status eq ok`
+    error: `json_assertions[0].path` must be a JSONPath, which begins with `$`, such as `$.items[0].name` (given: `status`)
+    error: `body_assertions[0].target` must be a regular expression: unclosed group at character 2 (given: `a(`)
     error: `timeout` must be a whole number from 0 to 120000 (given: `120001`)
     error: `uri` must be host:port, such as example.com:443 (given: `example.com`)
     error: --expect-record `A` has no comparator; write `A eq 203.0.113.10`

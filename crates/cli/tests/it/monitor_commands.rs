@@ -43,6 +43,8 @@ const HTTP: &[&str] = &[
     "lt 400",
     "--expect-body",
     "contains ok",
+    "--expect-json",
+    "$.jobs[?@.lag > 60] empty",
     "--expect-header",
     "content-type contains json",
 ];

@@ -5,8 +5,8 @@
 use rules::argument::{FieldValue, Settings};
 use rules::monitor::{
     Check, CheckDraft, DnsCheck, DnsDraft, HeaderAssertionDraft, HeartbeatCheck, HeartbeatDraft,
-    HttpCheck, HttpDraft, Monitor, MonitorDraft, RecordAssertionDraft, StatusCodeAssertionDraft,
-    TcpCheck, TcpDraft, TextAssertionDraft,
+    HttpCheck, HttpDraft, JsonAssertionDraft, Monitor, MonitorDraft, RecordAssertionDraft,
+    StatusCodeAssertionDraft, TcpCheck, TcpDraft, TextAssertionDraft,
 };
 use rules::{MonitorStatus, Region, Secret, Timestamp, tables};
 
@@ -113,6 +113,7 @@ impl KindOutputs for wire::HeartbeatMonitor {
 wire_blocks! {
     wire::StatusCodeAssertion, StatusCodeAssertionDraft { target, comparator }
     wire::BodyAssertion, TextAssertionDraft { target, comparator }
+    wire::JsonAssertion, JsonAssertionDraft { path, target, comparator }
     wire::HeaderAssertion, HeaderAssertionDraft { key, target, comparator }
     wire::RecordAssertion, RecordAssertionDraft { record, target, comparator }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use rules::monitor::{
-    Check, DnsCheck, Header, HeaderAssertion, HeartbeatCheck, HttpCheck, Monitor, MonitorDraft,
-    MonitorSettings, RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
+    Check, DnsCheck, Header, HeaderAssertion, HeartbeatCheck, HttpCheck, JsonAssertion, Monitor,
+    MonitorDraft, MonitorSettings, RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
 };
 use rules::{
     IpVersion, Method, MonitorId, MonitorStatus, NumberComparator, Periodicity, RecordComparator,
@@ -37,6 +37,11 @@ fn http() -> Check {
             comparator: NumberComparator::Eq,
         }],
         body_assertions: vec![text("second"), text("first")],
+        json_assertions: vec![JsonAssertion {
+            path: "$.status".to_owned(),
+            target: "^ok$".to_owned(),
+            comparator: TextComparator::Matches,
+        }],
         header_assertions: vec![HeaderAssertion {
             key: "Server".to_owned(),
             target: String::new(),
@@ -229,6 +234,13 @@ fn json_response_has_every_field() {
             "comparator": "contains"
           }
         ],
+        "jsonAssertions": [
+          {
+            "path": "$.status",
+            "target": "^ok$",
+            "comparator": "matches"
+          }
+        ],
         "headerAssertions": [
           {
             "key": "Server",
@@ -318,6 +330,7 @@ fn wire_blocks_match_the_tables() {
         ("Header", &rules::tables::HTTP_MONITOR, "headers"),
         ("StatusCodeAssertion", &rules::tables::HTTP_MONITOR, "status_code_assertions"),
         ("BodyAssertion", &rules::tables::HTTP_MONITOR, "body_assertions"),
+        ("JsonAssertion", &rules::tables::HTTP_MONITOR, "json_assertions"),
         ("HeaderAssertion", &rules::tables::HTTP_MONITOR, "header_assertions"),
         ("RecordAssertion", &rules::tables::DNS_MONITOR, "record_assertions"),
     ] {

@@ -23,6 +23,10 @@ const RESPONSE_BYTES_MAX: usize = 64 * 1024;
 /// Time between two questions if the server names none (RFC 8628 §3.2).
 const DEFAULT_INTERVAL_SECONDS: u64 = 5;
 
+/// Bounds of what a server may ask for.
+const LIFETIME_SECONDS_MAX: u64 = 3_600;
+const INTERVAL_SECONDS_MAX: u64 = 60;
+
 /// Client of the endpoints of one server.
 #[derive(Clone, Debug)]
 pub struct DeviceLoginClient {
@@ -119,14 +123,14 @@ impl DeviceLoginClient {
 }
 
 impl DeviceLogin {
-    /// Returns how long the person may take.
-    pub const fn lifetime(&self) -> Duration {
-        Duration::from_secs(self.expires_in)
+    /// Returns how long the person may take, at most an hour.
+    pub fn lifetime(&self) -> Duration {
+        Duration::from_secs(self.expires_in.min(LIFETIME_SECONDS_MAX))
     }
 
-    /// Returns the time between two questions, at least a second.
+    /// Returns the time between two questions, from a second to a minute.
     pub fn interval(&self) -> Duration {
-        Duration::from_secs(self.interval.max(1))
+        Duration::from_secs(self.interval.clamp(1, INTERVAL_SECONDS_MAX))
     }
 }
 
@@ -174,6 +178,17 @@ mod tests {
         let begun: DeviceLogin = decode(begun.as_bytes()).unwrap();
         assert_eq!(begun.interval(), Duration::from_secs(5));
         assert!(!format!("{begun:?}").contains("\"s\""), "{begun:?}");
+    }
+
+    #[test]
+    fn endless_times_of_a_server_are_bounded() {
+        let begun = format!(
+            r#"{{"device_code":"s","user_code":"c","verification_uri":"u","expires_in":{0},"interval":{0}}}"#,
+            u64::MAX
+        );
+        let begun: DeviceLogin = decode(begun.as_bytes()).unwrap();
+        assert_eq!(begun.lifetime(), Duration::from_hours(1));
+        assert_eq!(begun.interval(), Duration::from_mins(1));
     }
 
     #[test]

@@ -14,7 +14,7 @@ async fn empty_list_returns_empty_lists_and_zero_total() {
 async fn zero_false_and_empty_values_are_returned() {
     let body = r#"{"monitor":{"name":"API","retry":0,"timeout":0,"active":false,"body":"",
         "headers":[{"key":"X-Team","value":""}],"bodyAssertions":[{"target":"","comparator":"empty"}]}}"#;
-    assert_snapshot!(call("CreateHttpMonitor", body).await, @r#"200 {"monitor":{"id":"mon_ada_none","name":"API","body":"","timeout":0,"retry":0,"active":false,"tags":[],"regions":[],"headers":[{"key":"X-Team","value":""}],"statusCodeAssertions":[],"bodyAssertions":[{"target":"","comparator":"empty"}],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
+    assert_snapshot!(call("CreateHttpMonitor", body).await, @r#"200 {"monitor":{"id":"mon_ada_none","name":"API","body":"","timeout":0,"retry":0,"active":false,"tags":[],"regions":[],"headers":[{"key":"X-Team","value":""}],"statusCodeAssertions":[],"bodyAssertions":[{"target":"","comparator":"empty"}],"jsonAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
 }
 
 #[tokio::test]
@@ -41,9 +41,9 @@ async fn fraction_for_an_integer_is_rejected() {
 #[tokio::test]
 async fn update_mask_accepts_schema_field_names() {
     let body = r#"{"monitor":{"id":"mon_1"},"updateMask":"name,statusCodeAssertions"}"#;
-    assert_snapshot!(call("UpdateHttpMonitor", body).await, @r#"200 {"monitor":{"description":"name|status_code_assertions","tags":[],"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
-    assert_snapshot!(call("UpdateHttpMonitor", r#"{"updateMask":""}"#).await, @r#"200 {"monitor":{"description":"","tags":[],"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
-    assert_snapshot!(call("UpdateHttpMonitor", "{}").await, @r#"200 {"monitor":{"tags":[],"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
+    assert_snapshot!(call("UpdateHttpMonitor", body).await, @r#"200 {"monitor":{"description":"name|status_code_assertions","tags":[],"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"jsonAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
+    assert_snapshot!(call("UpdateHttpMonitor", r#"{"updateMask":""}"#).await, @r#"200 {"monitor":{"description":"","tags":[],"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"jsonAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
+    assert_snapshot!(call("UpdateHttpMonitor", "{}").await, @r#"200 {"monitor":{"tags":[],"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"jsonAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ const LABELS: &[(&str, &str)] = &[
     ("degraded_at", "Degraded above (ms)"),
     ("retry", "Retries"),
     ("ip_version", "IP version"),
+    ("json_assertions", "JSON assertions"),
     ("certificate_warn_days", "Warn before a certificate expires (days)"),
     ("active", "Run checks"),
     ("public", "Show response times on status pages"),

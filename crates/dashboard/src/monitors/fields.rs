@@ -18,9 +18,10 @@ use crate::form::{Choice, Form, FormSpec, Input, Messages, Values};
 /// Fields that everybody fills in, in their order. Those that a kind does not have are left out.
 const START: [&str; 7] = ["url", "uri", "name", "interval", "grace", "periodicity", "active"];
 /// Fields and blocks that say whether a response is good.
-const CRITERIA: [&str; 8] = [
+const CRITERIA: [&str; 9] = [
     "status_code_assertions",
     "body_assertions",
+    "json_assertions",
     "header_assertions",
     "record_assertions",
     "timeout",
@@ -203,6 +204,8 @@ pub(super) fn in_words(word: &str) -> String {
         "not_contains" => "does not contain",
         "empty" => "is empty",
         "not_empty" => "is not empty",
+        "matches" => "matches the expression",
+        "not_matches" => "does not match the expression",
         other => other,
     };
     words.to_owned()

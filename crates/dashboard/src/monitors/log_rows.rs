@@ -89,6 +89,7 @@ fn missed_row(missed: &MissedSlots) -> LogRow {
         "overloaded" => "The server was overloaded",
         "changed" => "The monitor was changed before the check",
         "disconnected" => "The probe of the region was not connected",
+        "no_ipv6" => "The probe of the region has no IPv6",
         "fault" => "The server had an error",
         _ => "The reason was not recorded",
     };

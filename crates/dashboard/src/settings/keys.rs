@@ -10,9 +10,8 @@ use rules::{Role, Scope, Secret, Validator, tables};
 use serde::Deserialize;
 
 use super::Tab;
-use super::workspace::is_about_input;
 use crate::backend::NewKey;
-use crate::error::ScreenError;
+use crate::error::{ScreenError, is_about_input};
 use crate::extract::{Asked, Posted};
 use crate::form::{Messages, message};
 use crate::html::{self, Frame, Section, redirect_with_notice};

@@ -13,8 +13,8 @@ use rules::Role;
 use serde::Deserialize;
 
 use super::Tab;
-use super::workspace::{Entered, is_about_input};
-use crate::error::ScreenError;
+use super::workspace::Entered;
+use crate::error::{ScreenError, is_about_input};
 use crate::extract::{Asked, Posted};
 use crate::form::Messages;
 use crate::html::{self, Frame, Section, redirect_with_notice};

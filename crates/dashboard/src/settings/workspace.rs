@@ -7,7 +7,6 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use contract::rpc::Code;
 use contract::workspace::wire::{
     CancelDeletionRequest, DeleteWorkspaceRequest, GetWorkspaceRequest, UpdateWorkspaceRequest,
     Workspace,
@@ -18,7 +17,7 @@ use serde::Deserialize;
 use store::{FREE_PLAN, StoreError};
 
 use super::Tab;
-use crate::error::ScreenError;
+use crate::error::{ScreenError, is_about_input};
 use crate::extract::Posted;
 use crate::form::{Messages, message};
 use crate::html::{self, Frame, Section, redirect_with_notice};
@@ -292,15 +291,4 @@ fn limits(workspace: &Workspace) -> Vec<LimitRow> {
         limit: limits.shortest_period.unwrap_or_else(|| "no limit".to_owned()),
     });
     rows
-}
-
-/// Returns whether an error is about the values that a person entered, or about a limit. The form stays.
-pub(super) const fn is_about_input(code: Code) -> bool {
-    matches!(
-        code,
-        Code::InvalidArgument
-            | Code::AlreadyExists
-            | Code::FailedPrecondition
-            | Code::ResourceExhausted
-    )
 }

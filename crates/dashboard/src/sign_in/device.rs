@@ -19,15 +19,16 @@ use store::Membership;
 
 use crate::backend::{CallingMember, NewKey};
 use crate::device_logins::{
-    Approval, Decision, LIFETIME, NewLogin, POLL_INTERVAL, Program, Progress, UserCode,
+    Approval, Decision, IssuedKey, KeyOutcome, LIFETIME, NewLogin, POLL_INTERVAL, Program, Progress,
 };
-use crate::error::{ScreenError, sentence};
+use crate::error::{ScreenError, is_about_input, sentence};
 use crate::extract::{Asked, Posted};
 use crate::html::{self, BareFrame, Message, encoded};
 use crate::origin::Client;
 use crate::route::{Access, Route};
 use crate::session::SignedIn;
 use crate::state::Dashboard;
+use crate::user_code::UserCode;
 
 /// Grant of a program's question (RFC 8628 §3.4).
 const GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
@@ -101,12 +102,18 @@ pub(crate) async fn begin(
     given: Result<Form<CodeRequest>, FormRejection>,
 ) -> Response {
     let Ok(Form(given)) = given else { return refusal("invalid_request", "send a form") };
-    let busy = || with_status(StatusCode::TOO_MANY_REQUESTS, "slow_down", "too many logins began");
+    let busy = |retry_after| {
+        let why = "too many logins began; try again later";
+        let refused = with_status(StatusCode::TOO_MANY_REQUESTS, "temporarily_unavailable", why);
+        html::with_retry_after(refused, retry_after)
+    };
     if let Err(retry_after) = state.limits.acquire_device_login(client.address) {
-        return html::with_retry_after(busy(), retry_after);
+        return busy(retry_after);
     }
     let program = Program::new(&given.device_name, client.address, state.ctx.now());
-    let Some(login) = state.device_logins.begin(&state.ctx, program) else { return busy() };
+    let Some(login) = state.device_logins.begin(&state.ctx, program) else {
+        return busy(LIFETIME);
+    };
     let NewLogin { device_code, user_code } = login;
     let uri = state.url(SCREEN);
     answer(
@@ -131,35 +138,54 @@ pub(crate) async fn take_key(
     if given.grant_type != GRANT {
         return refusal("unsupported_grant_type", &format!("`grant_type` must be `{GRANT}`"));
     }
-    let (approval, login) = match state.device_logins.poll(&state.ctx, &given.device_code) {
+    let approval = match state.device_logins.poll(&state.ctx, &given.device_code) {
         Progress::Pending => return refusal("authorization_pending", "nobody has decided yet"),
         Progress::TooOften => return refusal("slow_down", "wait before the next question"),
         Progress::Refused => return refusal("access_denied", "the login was refused"),
         Progress::Unknown => return refusal("expired_token", "the login is over; begin again"),
-        Progress::Approved(approved) => *approved,
+        Progress::Issued(key) => return answer_key(&key),
+        Progress::Approved(approval) => *approval,
     };
-    let Approval { member, key } = approval;
-    let scope = key.scope;
-    match state.backend.issue_key(member, key).await {
-        Ok(key) => answer(
-            StatusCode::OK,
-            json!({
-                "access_token": key.expose(),
-                "token_type": contract::rpc::KEY_HEADER,
-                "scope": scope.as_str(),
-            }),
-        ),
-        // The person lost the role meanwhile.
-        Err(error) if error.code == Code::PermissionDenied => {
-            refusal("access_denied", error.message.as_deref().unwrap_or("the role is missing"))
+    // The key is created even if this answer ends early, and the next question gets it.
+    match tokio::spawn(create_key(state, given.device_code, approval)).await {
+        Ok(KeyOutcome::Issued(key)) => answer_key(&key),
+        Ok(KeyOutcome::Refused) => {
+            refusal("access_denied", "the person who approved may not create this key")
         }
-        Err(error) => {
-            tracing::warn!("failed to create the key of a login: {error}");
-            state.device_logins.put_back(&given.device_code, login);
+        Ok(KeyOutcome::Failed(_)) | Err(_) => {
             let why = "the server could not create the key; ask again";
             with_status(StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable", why)
         }
     }
+}
+
+/// Creates the key of an approved login, and records the outcome.
+async fn create_key(state: Dashboard, device_code: String, approval: Approval) -> KeyOutcome {
+    let Approval { member, key } = approval.clone();
+    let scope = key.scope;
+    let outcome = match state.backend.issue_key(member, key).await {
+        Ok(key) => KeyOutcome::Issued(IssuedKey { key, scope }),
+        // The person lost the role meanwhile, or the workspace has no room.
+        Err(error) if error.code == Code::PermissionDenied || is_about_input(error.code) => {
+            KeyOutcome::Refused
+        }
+        Err(_) => KeyOutcome::Failed(approval),
+    };
+    state.device_logins.finish(&state.ctx, &device_code, outcome.clone());
+    outcome
+}
+
+/// Returns a key as a token (RFC 6749 §5.1).
+fn answer_key(issued: &IssuedKey) -> Response {
+    let IssuedKey { key, scope } = issued;
+    answer(
+        StatusCode::OK,
+        json!({
+            "access_token": key.expose(),
+            "token_type": contract::rpc::KEY_HEADER,
+            "scope": scope.as_str(),
+        }),
+    )
 }
 
 /// Shows the program with a code, or asks for the code.
@@ -221,12 +247,13 @@ fn find(
     signed_in: &SignedIn,
     code: &str,
 ) -> Result<Option<(UserCode, Program)>, ScreenError> {
-    let attempt = state.limits.acquire_device_code(signed_in.user.id, signed_in.address);
-    let attempt = attempt.map_err(|retry_after| ScreenError::TooManyAttempts { retry_after })?;
-    let code = UserCode::parse(code);
-    let found = code.and_then(|code| Some((state.device_logins.find(&state.ctx, &code)?, code)));
-    Ok(found.map(|(program, code)| {
-        state.limits.give_back(&attempt);
+    let Some(code) = UserCode::parse(code) else { return Ok(None) };
+    let user = signed_in.user.id;
+    let counted = state.limits.acquire_device_code(user);
+    counted.map_err(|retry_after| ScreenError::TooManyAttempts { retry_after })?;
+    let found = state.device_logins.find(&state.ctx, &code);
+    Ok(found.map(|program| {
+        state.limits.give_back_device_code(user);
         (code, program)
     }))
 }

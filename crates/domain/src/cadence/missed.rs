@@ -3,6 +3,8 @@
 
 use rules::{MonitorId, Region, Timestamp};
 
+use crate::check::Undecided;
+
 /// Consecutive slots of a monitor in a region that nobody ran, for one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missed {
@@ -35,6 +37,17 @@ pub enum MissedReason {
     Fault,
     /// The region's probe was not connected, or did not report a result in time.
     Disconnected,
+    /// The probe has no IPv6, and the monitor requires it by `ip_version` or by its own address.
+    NoIpv6,
+}
+
+impl From<Undecided> for MissedReason {
+    fn from(undecided: Undecided) -> Self {
+        match undecided {
+            Undecided::NoMemory => Self::Overloaded,
+            Undecided::NoIpv6 => Self::NoIpv6,
+        }
+    }
 }
 
 impl Missed {
@@ -90,6 +103,7 @@ impl MissedReason {
         Self::Overloaded,
         Self::Changed,
         Self::Disconnected,
+        Self::NoIpv6,
         Self::Fault,
         Self::Unknown,
     ];
@@ -103,6 +117,7 @@ impl MissedReason {
             Self::Changed => "changed",
             Self::Fault => "fault",
             Self::Disconnected => "disconnected",
+            Self::NoIpv6 => "no_ipv6",
         }
     }
 }

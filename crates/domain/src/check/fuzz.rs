@@ -13,7 +13,7 @@ use rules::{
 
 use super::http::decode;
 use super::redact::EXCERPT_CHARS;
-use super::text::{Comparison, Text};
+use super::text::{Comparison, SearchBudget, Text, TextExpectation};
 use super::{
     Attempt, CheckPlan, Hop, HttpObservation, Observation, ObservedBody, Outcome, Phases, assess,
 };
@@ -58,7 +58,7 @@ impl<'a> Input<'a> {
     }
 
     fn plan(&self) -> CheckPlan {
-        let (target, comparator) = (self.target.clone(), self.text);
+        let TextExpectation { target, comparator, .. } = expected(self.text, &self.target);
         let body_assertions = vec![TextAssertion { target: target.clone(), comparator }];
         let status = StatusCodeAssertion { target: self.wanted_status, comparator: self.number };
         let check = Check::Http(HttpCheck {
@@ -145,11 +145,29 @@ fn outcome_and_reasons_agree(input: &Input<'_>) {
     }
 }
 
+/// Returns the expectation. A target that is not an expression becomes `a`.
+fn expected(comparator: TextComparator, target: &str) -> TextExpectation {
+    TextExpectation::new(comparator, target)
+        .or_else(|_| TextExpectation::new(comparator, "a"))
+        .expect("`a` is an expression")
+}
+
 fn opposites_disagree(text: &str, target: &str) {
-    use TextComparator::{Contains, Empty, Eq, Gt, Gte, Lt, Lte, Neq, NotContains, NotEmpty};
-    let pairs = [(Eq, Neq), (Contains, NotContains), (Empty, NotEmpty), (Gt, Lte), (Lt, Gte)];
+    use TextComparator::{
+        Contains, Empty, Eq, Gt, Gte, Lt, Lte, Matches, Neq, NotContains, NotEmpty, NotMatches,
+    };
+    let pairs = [
+        (Eq, Neq),
+        (Contains, NotContains),
+        (Empty, NotEmpty),
+        (Gt, Lte),
+        (Lt, Gte),
+        (Matches, NotMatches),
+    ];
     for (one, other) in pairs {
-        let held = [one, other].map(|it| Text::complete(text).compare(it, target));
+        let held = [one, other].map(|it| {
+            Text::complete(text).compare(&expected(it, target).ready(&SearchBudget::new()))
+        });
         let fits = held == [Comparison::NotANumber; 2]
             || held.contains(&Comparison::Yes) && held.contains(&Comparison::No);
         assert!(fits, "{text:?} {one} and {other} {target:?}: {held:?}");
@@ -158,8 +176,9 @@ fn opposites_disagree(text: &str, target: &str) {
 
 fn a_beginning_decides_as_the_whole(text: &str, end: usize, input: &Input<'_>) {
     let beginning = Text { known: &text[..end], has_more: true };
-    let held = beginning.compare(input.text, &input.target);
-    let whole = Text::complete(text).compare(input.text, &input.target);
+    let held = beginning.compare(&expected(input.text, &input.target).ready(&SearchBudget::new()));
+    let whole = Text::complete(text)
+        .compare(&expected(input.text, &input.target).ready(&SearchBudget::new()));
     let beginning = beginning.known;
     assert!(
         held == Comparison::Undecidable || held == whole,

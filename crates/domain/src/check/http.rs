@@ -3,6 +3,7 @@
 
 mod assess;
 mod charset;
+mod json;
 mod plan;
 mod redirect;
 mod request;
@@ -12,13 +13,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use rules::IpVersion;
-use rules::monitor::{HeaderAssertion, StatusCodeAssertion, TextAssertion};
+use rules::monitor::StatusCodeAssertion;
 
 pub(super) use assess::{assess, expiring_certificate};
 pub(super) use charset::decode;
+pub use json::JsonExpectation;
 pub use redirect::{Redirect, redirect};
 pub use request::Request;
 pub use search::Search;
+
+use super::text::TextExpectation;
 
 /// The request of an HTTP monitor, ready to be sent, and its assertions. The probe sends
 /// [`Self::request`] and the requests that [`redirect`] derives from it.
@@ -45,11 +49,36 @@ pub struct HttpPlan {
     /// Decoded bytes of the final body to keep, for evidence and for comparisons with the whole
     /// body.
     pub body_kept: usize,
-    /// Decoded bytes of the final body to read: 1 MiB if there are body assertions.
+    /// Decoded bytes of the final body to read: 1 MiB if there are assertions on it.
     pub body_read: usize,
     pub status_code_assertions: Vec<StatusCodeAssertion>,
-    pub body_assertions: Vec<TextAssertion>,
-    pub header_assertions: Vec<HeaderAssertion>,
+    pub body_assertions: Vec<TextExpectation>,
+    pub json_assertions: Vec<JsonExpectation>,
+    pub header_assertions: Vec<HeaderExpectation>,
+}
+
+impl HttpPlan {
+    /// Returns whether the monitor itself requires IPv6 for a hop: by its version, or by the address in
+    /// its own URL, which is that of the first hop. A redirect is an answer of the target.
+    pub fn requires_ipv6(&self, is_first_hop: bool) -> bool {
+        let is_literal = matches!(self.url.host(), Some(url::Host::Ipv6(_)));
+        self.ip_version == IpVersion::V6 || (is_first_hop && is_literal)
+    }
+
+    /// Returns whether the assessment of a response may take long: it parses JSON or runs expressions.
+    pub(super) fn is_costly_to_assess(&self) -> bool {
+        let headers = self.header_assertions.iter().map(|header| &header.expected);
+        let mut texts = self.body_assertions.iter().chain(headers);
+        !self.json_assertions.is_empty() || texts.any(TextExpectation::has_pattern)
+    }
+}
+
+/// An expectation on a header of the response.
+#[derive(Clone, Debug)]
+pub struct HeaderExpectation {
+    /// Name of the header, in any case.
+    pub key: String,
+    pub expected: TextExpectation,
 }
 
 /// Detected type of a request body.

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
-use rules::{RecordKind, Timestamp};
+use rules::{RecordKind, Timestamp, limits};
 use serde::{Deserialize, Serialize};
 
 /// One attempt of a check.
@@ -85,6 +85,16 @@ pub struct ObservedBody {
     pub memory_exhausted: bool,
     /// Result of the search for the plan's texts; `None` if `bytes` must be searched instead.
     pub found: Option<SearchResult>,
+}
+
+impl ObservedBody {
+    /// Keeps what evidence shows, and releases the rest. To be called after the assessment.
+    pub fn keep_beginning(&mut self) {
+        if self.bytes.len() > limits::EVIDENCE_BODY_BYTES {
+            self.bytes = Bytes::copy_from_slice(&self.bytes[..limits::EVIDENCE_BODY_BYTES]);
+            self.truncated = true;
+        }
+    }
 }
 
 /// Result of searching a body while it was read.
@@ -199,6 +209,8 @@ pub enum FailureKind {
     BodyUndecodable,
     /// The probe lacks resources, such as file handles or memory.
     ProbeExhausted,
+    /// The monitor requires IPv6, and the probe has none.
+    ProbeWithoutIpv6,
 }
 
 impl Failure {
@@ -237,5 +249,20 @@ impl Observation {
                 dns.answers.first().and_then(|answer| answer.server).map(|server| server.ip())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assessed_body_keeps_its_beginning() {
+        let mut body = ObservedBody { bytes: Bytes::from(vec![b'a'; 100]), ..Default::default() };
+        body.keep_beginning();
+        assert_eq!((body.bytes.len(), body.truncated), (100, false));
+        body.bytes = Bytes::from(vec![b'a'; limits::BODY_READ_BYTES_MAX]);
+        body.keep_beginning();
+        assert_eq!((body.bytes.len(), body.truncated), (limits::EVIDENCE_BODY_BYTES, true));
     }
 }

@@ -162,6 +162,14 @@ impl PlannedCheck {
         }
     }
 
+    /// Returns whether the assessment of a response may take long.
+    pub fn is_costly_to_assess(&self) -> bool {
+        match self {
+            Self::Http(http) => http.is_costly_to_assess(),
+            Self::Tcp(_) | Self::Dns(_) | Self::Heartbeat(_) => false,
+        }
+    }
+
     /// Returns the checked host, a name or an address; for DNS the queried name. `None` for a check
     /// without a request, which says nothing about the network of a probe.
     pub fn host(&self) -> Option<&str> {

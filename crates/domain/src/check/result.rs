@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rules::Timestamp;
 
-use super::{Assessment, Attempt, Evidence, Job, Outcome, Phases, ResultKey};
+use super::{Assessment, Attempt, Evidence, FailureKind, Job, Outcome, Phases, ResultKey};
 
 /// Name of the probe that ran a check, such as `this server`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,10 +31,30 @@ pub struct CheckResult {
     pub evidence: Option<Arc<Evidence>>,
 }
 
-/// Returns whether attempts decide nothing, because the probe had not enough memory. The slot of such a
-/// check counts as missed.
-pub fn is_undecided(attempts: &[(Attempt, Assessment)]) -> bool {
-    attempts.last().is_some_and(|(_, assessment)| assessment.lacks_memory)
+/// Why attempts decide nothing. The slot of such a check counts as missed, because it says nothing of the
+/// target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undecided {
+    /// The probe had not enough memory.
+    NoMemory,
+    /// The probe has no IPv6, and the monitor requires it by `ip_version` or by its own address.
+    NoIpv6,
+}
+
+impl Undecided {
+    /// Returns why these attempts decide nothing, or `None` if the last one decides. It decides if IPv6 was
+    /// not missing for all of them: then an earlier one failed because of the target.
+    pub fn of(attempts: &[(Attempt, Assessment)]) -> Option<Self> {
+        let (_, assessment) = attempts.last()?;
+        let lacks_ipv6 = |(attempt, _): &(Attempt, Assessment)| {
+            let failure = attempt.failure.as_ref();
+            failure.is_some_and(|failure| failure.kind == FailureKind::ProbeWithoutIpv6)
+        };
+        if attempts.iter().all(lacks_ipv6) {
+            return Some(Self::NoIpv6);
+        }
+        assessment.lacks_memory.then_some(Self::NoMemory)
+    }
 }
 
 /// Creates the result of `job` from its attempts in order; the last one decides.

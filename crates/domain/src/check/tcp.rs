@@ -1,5 +1,7 @@
 //! TCP checks: connect to `host:port` (design §5, "TCP"). A successful connection is enough.
 
+use std::net::Ipv6Addr;
+
 use rules::monitor::TcpCheck;
 use rules::{Host, HostPort, IpVersion};
 
@@ -26,6 +28,11 @@ impl TcpPlan {
             Host::Address(address) => address.to_string(),
         };
         Ok(Self { host, port, ip_version: check.ip_version })
+    }
+
+    /// Returns whether the monitor itself requires IPv6: by its version, or by an address in its URI.
+    pub fn requires_ipv6(&self) -> bool {
+        self.ip_version == IpVersion::V6 || self.host.parse::<Ipv6Addr>().is_ok()
     }
 }
 
@@ -58,6 +65,20 @@ mod tests {
             ("my_host:80", "my_host 80"),
         ] {
             assert_eq!(plan(uri).as_deref(), Ok(expected), "{uri}");
+        }
+    }
+
+    // decision 0083
+    #[test]
+    fn version_or_address_requires_ipv6() {
+        for (uri, ip_version, expected) in [
+            ("db.example.com:5432", IpVersion::Any, false),
+            ("db.example.com:5432", IpVersion::V6, true),
+            ("192.0.2.7:25", IpVersion::Any, false),
+            ("[2001:db8::1]:443", IpVersion::Any, true),
+        ] {
+            let plan = TcpPlan::new(&TcpCheck { ip_version, ..TcpCheck::new(uri) }).unwrap();
+            assert_eq!(plan.requires_ipv6(), expected, "{uri} {ip_version}");
         }
     }
 

@@ -1,10 +1,13 @@
 //! Compares a text with an assertion's target (design §5), by the same table for bodies and
 //! headers. The caller supplies the text and decides which of several texts must match.
 
+mod expectation;
+
 use std::cmp::Ordering;
 
 use rules::TextComparator;
 
+pub(super) use self::expectation::{ReadyExpectation, SearchBudget, TextExpectation};
 use super::redact::excerpt;
 
 /// A text that may be incomplete.
@@ -41,9 +44,10 @@ impl<'a> Text<'a> {
         Self { known, has_more: false }
     }
 
-    /// Compares this text with `target` by `comparator`.
-    pub(super) fn compare(self, comparator: TextComparator, target: &str) -> Comparison {
-        match comparator {
+    /// Compares this text as expected.
+    pub(super) fn compare(self, ready: &ReadyExpectation<'_>) -> Comparison {
+        let target = &*ready.expected.target;
+        match ready.expected.comparator {
             TextComparator::Contains => self.contains(target),
             TextComparator::NotContains => self.contains(target).not(),
             TextComparator::Eq => self.equals(target),
@@ -54,7 +58,13 @@ impl<'a> Text<'a> {
             TextComparator::Gte => self.ordered(target, Ordering::is_ge),
             TextComparator::Lt => self.ordered(target, Ordering::is_lt),
             TextComparator::Lte => self.ordered(target, Ordering::is_le),
+            TextComparator::Matches => self.matches(ready),
+            TextComparator::NotMatches => self.matches(ready).not(),
         }
+    }
+
+    fn matches(self, ready: &ReadyExpectation<'_>) -> Comparison {
+        ready.matches(self.known, self.has_more).map_or(Comparison::Undecidable, Into::into)
     }
 
     fn is_empty(self) -> bool {
@@ -153,6 +163,8 @@ pub(super) fn expectation(comparator: TextComparator, target: &str) -> String {
         TextComparator::Gte => format!("be at least `{target}`"),
         TextComparator::Lt => format!("be less than `{target}`"),
         TextComparator::Lte => format!("be at most `{target}`"),
+        TextComparator::Matches => format!("match `{target}`"),
+        TextComparator::NotMatches => format!("not match `{target}`"),
     }
 }
 
@@ -167,6 +179,9 @@ pub(super) fn reason(
 ) -> String {
     let expected = expectation(comparator, target);
     match comparison {
+        Comparison::Undecidable if comparator.takes_expression() => {
+            format!("expected {what} to {expected}, but only its beginning could be examined")
+        }
         Comparison::Undecidable => {
             format!("expected {what} to {expected}, but the body was too long to decide")
         }
@@ -183,7 +198,9 @@ pub(super) fn reason(
             | TextComparator::Gt
             | TextComparator::Gte
             | TextComparator::Lt
-            | TextComparator::Lte => format!("{what} is `{seen}`, expected to {expected}"),
+            | TextComparator::Lte
+            | TextComparator::Matches
+            | TextComparator::NotMatches => format!("{what} is `{seen}`, expected to {expected}"),
         },
     }
 }
@@ -199,7 +216,9 @@ pub(super) fn describe(what: &str, comparator: TextComparator, target: &str) -> 
         | TextComparator::Gt
         | TextComparator::Gte
         | TextComparator::Lt
-        | TextComparator::Lte => format!("{what} {comparator} `{}`", excerpt(target)),
+        | TextComparator::Lte
+        | TextComparator::Matches
+        | TextComparator::NotMatches => format!("{what} {comparator} `{}`", excerpt(target)),
     }
 }
 

@@ -91,11 +91,11 @@ impl fmt::Display for StatusReason {
             Self::Deleted => f.write_str("the monitor is deleted"),
             Self::Resolved => f.write_str("a user resolved the incident"),
             Self::Failing(share) if share.is_of_one_probe() => f.write_str("the check fails"),
-            Self::Slow(share) if share.is_of_one_probe() => f.write_str("the check is slow"),
+            Self::Slow(share) if share.is_of_one_probe() => f.write_str("the check is degraded"),
             Self::Failing(share) => write!(f, "fails in {share}"),
             Self::Tie(share) => write!(f, "still fails in {share}, fewer than before"),
             Self::RegionFailing(region) => write!(f, "fails in `{region}`, two slots in a row"),
-            Self::Slow(share) => write!(f, "is slow in {share}"),
+            Self::Slow(share) => write!(f, "is degraded in {share}"),
             Self::Fine(share) if share.regions == 0 && share.is_of_one_probe() => {
                 f.write_str("the check succeeds")
             }

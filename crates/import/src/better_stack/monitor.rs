@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rules::monitor::{CheckDraft, HttpDraft, MonitorDraft, TcpDraft};
-use rules::{Region, TextComparator};
+use rules::{IpVersion, Region, TextComparator};
 
 use super::Object;
 use crate::assembly::Assembly;
@@ -72,6 +72,17 @@ pub(super) fn import(object: Object, groups: &HashMap<String, String>, assembly:
     schedule(&mut record, &mut draft, &mut entry);
     if let Some(group) = record.id("monitor_group_id").and_then(|group| groups.get(&group)) {
         draft.tags.push(group.clone());
+    }
+    if let Some(days) = record.number("ssl_expiration")
+        && let CheckDraft::Http(http) = &mut draft.check
+    {
+        convert::certificate_warning(http, "ssl_expiration", days, &mut entry);
+    }
+    match record.text("ip_version").as_deref() {
+        Some("ipv4") => convert::ip_version(&mut draft.check, IpVersion::V4),
+        Some("ipv6") => convert::ip_version(&mut draft.check, IpVersion::V6),
+        None => {}
+        Some(other) => entry.lose(format!("only {other}"), "set `ip_version` of the monitor"),
     }
     losses(&mut record, &mut entry);
     record.ignore(&[
@@ -187,11 +198,6 @@ fn losses(record: &mut Record, entry: &mut Entry) {
         entry.lose("ignored TLS errors", remedy);
     }
     for (field, what, remedy) in [
-        (
-            "ssl_expiration",
-            "warnings before the certificate expires",
-            "renew certificates automatically",
-        ),
         ("domain_expiration", "warnings before the domain expires", "let the registrar renew it"),
         (
             "confirmation_period",
@@ -217,7 +223,4 @@ fn losses(record: &mut Record, entry: &mut Entry) {
         entry.lose("the proxy", "run a probe in the network that the proxy reaches");
     }
     record.ignore(&["proxy_port"]);
-    if let Some(version) = record.text("ip_version") {
-        entry.lose(format!("only {version}"), "give the address in place of the name");
-    }
 }

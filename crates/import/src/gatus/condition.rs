@@ -1,11 +1,13 @@
 //! Conditions of Gatus as assertions (`config/endpoint/condition.go`, `placeholder.go`).
 
 use rules::monitor::{CheckDraft, DnsDraft, HttpDraft, MonitorDraft, RecordAssertionDraft};
-use rules::{NumberComparator, RecordComparator, RecordKind, TextComparator};
+use rules::{NumberComparator, Pattern, RecordComparator, RecordKind, TextComparator};
 
 use super::duration;
+use super::json::BodyValue;
 use crate::convert::{self, StatusRange};
 use crate::preview::Entry;
+use crate::secrets::Secrets;
 
 /// Operators, in the order in which Gatus looks for them.
 const OPERATORS: [&str; 6] = [" == ", " != ", " <= ", " >= ", " > ", " < "];
@@ -21,6 +23,9 @@ struct Condition<'a> {
     written: &'a str,
     operator: &'a str,
     right: &'a str,
+    /// The left side as written.
+    left: &'a str,
+    secrets: &'a Secrets,
     /// The placeholder on the left, in upper case: Gatus compares it without case.
     placeholder: String,
 }
@@ -29,6 +34,7 @@ struct Condition<'a> {
 pub(super) fn import(
     conditions: &[String],
     record_type: &str,
+    secrets: &Secrets,
     draft: &mut MonitorDraft,
     entry: &mut Entry,
 ) {
@@ -37,7 +43,7 @@ pub(super) fn import(
     let names_status = |written: &String| written.to_ascii_uppercase().contains("[STATUS]");
     let accepts_any_status = !conditions.iter().any(names_status);
     for written in conditions {
-        let Some(condition) = Condition::of(written) else {
+        let Some(condition) = Condition::of(written, secrets) else {
             entry.lose(format!("the condition `{written}`"), REMEDY);
             continue;
         };
@@ -53,19 +59,22 @@ pub(super) fn import(
 }
 
 impl<'a> Condition<'a> {
-    fn of(written: &'a str) -> Option<Self> {
+    fn of(written: &'a str, secrets: &'a Secrets) -> Option<Self> {
         OPERATORS.iter().find_map(|operator| {
             let (left, right) = written.split_once(operator)?;
             let (left, right, operator) = (left.trim(), right.trim(), operator.trim());
             // Gatus accepts the placeholder on both sides.
-            let is_placeholder = |side: &str| side.starts_with('[') || side.starts_with("len(");
+            let is_placeholder = |side: &str| {
+                side.starts_with('[') || side.starts_with("len(") || side.starts_with("has(")
+            };
             let is_swapped = is_placeholder(right) && !is_placeholder(left);
             let (left, right, operator) = if is_swapped {
                 (right, left, mirrored(operator))
             } else {
                 (left, right, operator)
             };
-            Some(Self { written, operator, right, placeholder: left.to_ascii_uppercase() })
+            let placeholder = left.to_ascii_uppercase();
+            Some(Self { written, operator, right, left, secrets, placeholder })
         })
     }
 
@@ -85,19 +94,100 @@ impl<'a> Condition<'a> {
                 CheckDraft::Dns(dns) => self.record(record_type, dns, entry),
                 CheckDraft::Tcp(_) | CheckDraft::Heartbeat(_) => self.lose(entry),
             },
-            "[CERTIFICATE_EXPIRATION]" => {
-                let remedy =
-                    "an expired certificate fails the check; renew certificates automatically";
-                entry.lose(format!("the condition `{}`", self.written), remedy);
-            }
+            "[CERTIFICATE_EXPIRATION]" => self.certificate(draft, entry),
             "[DOMAIN_EXPIRATION]" => {
                 entry.lose(
                     format!("the condition `{}`", self.written),
                     "let the registrar renew it",
                 );
             }
-            _ => self.lose(entry),
+            _ => self.json(draft, entry),
         }
+    }
+
+    /// A bound on the validity of the certificate makes a monitor degraded, not down.
+    fn certificate(&self, draft: &mut MonitorDraft, entry: &mut Entry) {
+        const DAY: f64 = 86_400.0;
+        let seconds = duration::seconds(&self.right.into()).filter(|seconds| *seconds > 0.0);
+        match (&mut draft.check, seconds, self.operator) {
+            (CheckDraft::Http(http), Some(seconds), ">" | ">=") => {
+                convert::certificate_warning(http, "conditions", seconds / DAY, entry);
+                let days = (seconds / DAY).ceil();
+                let after = format_args!("certificate_warn_days {days}");
+                let why = "a monitor whose certificate expires soon is degraded, not down";
+                entry.change("conditions", self.written, after, why);
+            }
+            (CheckDraft::Http(_) | CheckDraft::Tcp(_) | CheckDraft::Dns(_), _, _) => {
+                self.lose(entry);
+            }
+        }
+    }
+
+    /// A condition on a value of a body of JSON.
+    fn json(&self, draft: &mut MonitorDraft, entry: &mut Entry) {
+        let value = BodyValue::of(self.left).filter(|_| !self.secrets.has_variable(self.left));
+        let (CheckDraft::Http(http), Some(value)) = (&mut draft.check, value) else {
+            return self.lose(entry);
+        };
+        let is_existence = matches!(value, BodyValue::Exists(_));
+        let assertion = match (&value, self.pattern()) {
+            (BodyValue::Whole(path), Some((comparator, target))) => {
+                Some((path.clone(), comparator, target))
+            }
+            _ if self.right_is_plain() => value.assertion(self.operator, self.right),
+            _ => None,
+        };
+        let Some((path, comparator, target)) = assertion else { return self.lose(entry) };
+        let is_negation = matches!(comparator, TextComparator::Neq | TextComparator::NotMatches);
+        let is_empty = comparator == TextComparator::Empty;
+        if (is_negation || is_empty) && !is_existence {
+            let after = format!("JSON {path} {comparator} {target}");
+            let absent = if is_empty { "absent or null" } else { "absent" };
+            let why = format!("a value that is {absent} satisfies it");
+            entry.change("conditions", self.written, after.trim_end(), why);
+        }
+        convert::json_value(http, path, comparator, target);
+    }
+
+    fn right_is_plain(&self) -> bool {
+        function(self.right, "any").is_none()
+            && function(self.right, "pat").is_none()
+            && !self.right.starts_with('[')
+    }
+
+    /// Returns the expression of `any(a, b)`, or of a pattern with `*` and `?`.
+    fn pattern(&self) -> Option<(TextComparator, String)> {
+        // The configuration replaces whole values of variables, and an expression changes them.
+        if self.secrets.has_variable(self.right) {
+            return None;
+        }
+        let comparator = match self.operator {
+            "==" => TextComparator::Matches,
+            "!=" => TextComparator::NotMatches,
+            _ => return None,
+        };
+        if let Some(choices) = function(self.right, "any") {
+            if choices.contains(['(', '[']) {
+                return None;
+            }
+            let choices: Vec<_> =
+                choices.split(',').map(|choice| Pattern::escape(choice.trim())).collect();
+            return Some((comparator, format!("^({})$", choices.join("|"))));
+        }
+        let pattern = function(self.right, "pat")?;
+        if pattern.contains(['[', '\\']) {
+            return None;
+        }
+        let mut expression = "(?s)^".to_owned();
+        for character in pattern.chars() {
+            match character {
+                '*' => expression.push_str(".*"),
+                '?' => expression.push('.'),
+                other => expression.push_str(&Pattern::escape(&other.to_string())),
+            }
+        }
+        expression.push('$');
+        Some((comparator, expression))
     }
 
     fn is(&self, operator: &str, right: &str) -> bool {
@@ -178,12 +268,9 @@ impl<'a> Condition<'a> {
                 _ => self.lose(entry),
             };
         }
-        match self.texts(entry) {
-            Some(texts) => {
-                for (comparator, target) in texts {
-                    convert::body(http, comparator, target);
-                }
-            }
+        // Texts without an expression are easier to read.
+        match self.simple_text().or_else(|| self.pattern()) {
+            Some((comparator, target)) => convert::body(http, comparator, target),
             None => self.lose(entry),
         }
     }
@@ -199,9 +286,11 @@ impl<'a> Condition<'a> {
             | TextComparator::Gt
             | TextComparator::Gte
             | TextComparator::Lt
-            | TextComparator::Lte => None,
+            | TextComparator::Lte
+            | TextComparator::Matches
+            | TextComparator::NotMatches => None,
         };
-        let texts = if self.placeholder == "[BODY]" { self.texts(entry) } else { None };
+        let texts = if self.placeholder == "[BODY]" { self.record_texts(entry) } else { None };
         let Some(texts) = texts else { return self.lose(entry) };
         for (text_comparator, target) in texts {
             match comparator(text_comparator) {
@@ -219,43 +308,45 @@ impl<'a> Condition<'a> {
         }
     }
 
-    /// Returns the comparisons with texts that express this one.
-    fn texts(&self, entry: &mut Entry) -> Option<Vec<(TextComparator, String)>> {
+    /// Returns the comparison with one text that expresses this one.
+    fn simple_text(&self) -> Option<(TextComparator, String)> {
         let is_equal = match self.operator {
             "==" => true,
             "!=" => false,
             _ => return None,
         };
-        if function(self.right, "any").is_some() || self.right.starts_with('[') {
-            return None;
-        }
+        let equal = if is_equal { TextComparator::Eq } else { TextComparator::Neq };
         let Some(pattern) = function(self.right, "pat") else {
-            let comparator = if is_equal { TextComparator::Eq } else { TextComparator::Neq };
-            return Some(vec![(comparator, self.right.to_owned())]);
+            return self.right_is_plain().then(|| (equal, self.right.to_owned()));
         };
+        let contains =
+            if is_equal { TextComparator::Contains } else { TextComparator::NotContains };
+        let inside = pattern.strip_prefix('*').and_then(|rest| rest.strip_suffix('*'));
+        let (comparator, text) = inside.map_or((equal, pattern), |inside| (contains, inside));
+        let is_text = !text.contains(['*', '?', '[', '\\']);
+        is_text.then(|| (comparator, text.to_owned()))
+    }
+
+    /// Returns the comparisons with records that express this one.
+    fn record_texts(&self, entry: &mut Entry) -> Option<Vec<(TextComparator, String)>> {
+        if let Some(text) = self.simple_text() {
+            return Some(vec![text]);
+        }
+        let pattern = function(self.right, "pat")?;
         if pattern.contains(['?', '[', '\\']) {
             return None;
         }
         let parts: Vec<&str> = pattern.split('*').filter(|part| !part.is_empty()).collect();
-        let is_anywhere = pattern.starts_with('*') && pattern.ends_with('*');
-        match (parts.as_slice(), is_equal) {
-            ([], _) => Some(Vec::new()),
-            ([whole], true) if *whole == pattern => {
-                Some(vec![(TextComparator::Eq, pattern.to_owned())])
-            }
-            ([part], _) if is_anywhere => {
-                let comparator =
-                    if is_equal { TextComparator::Contains } else { TextComparator::NotContains };
-                Some(vec![(comparator, (*part).to_owned())])
-            }
-            (parts, true) => {
-                let why = "a body is compared with texts that it contains, in any order";
-                entry.change("conditions", self.written, "contains each part", why);
-                let contains = |part: &&str| (TextComparator::Contains, (*part).to_owned());
-                Some(parts.iter().map(contains).collect())
-            }
-            (_, false) => None,
+        if parts.is_empty() {
+            return Some(Vec::new());
         }
+        if self.operator != "==" {
+            return None;
+        }
+        let why = "a record is compared with texts that it contains, in any order";
+        entry.change("conditions", self.written, "contains each part", why);
+        let contains = |part: &&str| (TextComparator::Contains, (*part).to_owned());
+        Some(parts.iter().map(contains).collect())
     }
 }
 

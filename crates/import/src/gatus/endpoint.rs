@@ -1,7 +1,7 @@
 //! Endpoints of Gatus as monitors (`config/endpoint/endpoint.go`, `client/config.go`).
 
-use rules::RecordKind;
 use rules::monitor::{CheckDraft, DnsDraft, HttpDraft, MonitorDraft, TcpDraft};
+use rules::{IpVersion, RecordKind};
 use serde_json::json;
 
 use super::alerting::Alerting;
@@ -53,7 +53,7 @@ pub(super) fn import(
         request(&mut record, http, &mut entry);
     }
     let conditions = record.texts("conditions");
-    condition::import(&conditions, &record_type, &mut draft, &mut entry);
+    condition::import(&conditions, &record_type, &assembly.secrets, &mut draft, &mut entry);
     let failures = alerting.of_endpoint(&mut record, &id, group.as_deref(), &name, &mut entry);
     draft.retry = Some(0);
     if let Some(failures) = failures {
@@ -154,7 +154,14 @@ fn client(record: &mut Record, draft: &mut MonitorDraft, entry: &mut Entry) {
     if client.flag("store-cookies") == Some(true) {
         entry.lose("cookies across requests", "each check starts without cookies");
     }
-    client.ignore_default("network", &json!("ip"));
+    match client.text("network").as_deref() {
+        Some("ip4") => convert::ip_version(&mut draft.check, IpVersion::V4),
+        Some("ip6") => convert::ip_version(&mut draft.check, IpVersion::V6),
+        Some("ip") | None => {}
+        Some(other) => {
+            entry.lose(format!("the network `{other}`"), "set `ip_version` of the monitor");
+        }
+    }
     for (field, what, remedy) in [
         ("proxy-url", "the proxy", "run a probe in the network that the proxy reaches"),
         ("dns-resolver", "the DNS resolver", "set `nameservers` of server and probes"),
@@ -162,7 +169,6 @@ fn client(record: &mut Record, draft: &mut MonitorDraft, entry: &mut Entry) {
         ("identity-aware-proxy", "the identity-aware proxy", "check a page without it"),
         ("tls", "the client certificate", "check a page that requires none"),
         ("tunnel", "the SSH tunnel", "run a probe in that network"),
-        ("network", "the choice of IPv4 or IPv6", "give the address in place of the name"),
     ] {
         if client.take(field).is_some() {
             entry.lose(what, remedy);

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::Rows;
+use super::database::WARN_DAYS_DEFAULT;
 use crate::record::Record;
 use crate::{ImportError, json};
 
@@ -36,7 +37,7 @@ pub(super) fn rows(path: &Path) -> Result<Rows, ImportError> {
         let remedy = "give a file that Uptime Kuma 1.x exported under Settings, Backup";
         return Err(ImportError::unusable(path, "has no `monitorList`", remedy));
     }
-    let mut rows = Rows::default();
+    let mut rows = Rows { warn_days: WARN_DAYS_DEFAULT, ..Rows::default() };
     for mut monitor in list(&mut backup, "monitorList") {
         let id = monitor.peek("id").map(ToString::to_string).unwrap_or_default();
         let id = id.trim_matches('"').to_owned();

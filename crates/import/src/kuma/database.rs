@@ -24,6 +24,8 @@ const HEADER_BYTES: usize = 100;
 const USES_LOG: u8 = 2;
 /// Time to wait for a lock of the running program.
 const LOCKED_FOR_MAX: Duration = Duration::from_secs(5);
+/// Days of the first warning before the expiry of a certificate if nobody changed them.
+pub(super) const WARN_DAYS_DEFAULT: Option<u16> = Some(21);
 /// The tables and columns that an import needs, each with the version that added it.
 const NEEDED: [(&str, &str, &str); 14] = [
     ("monitor", "type", "1.0"),
@@ -147,6 +149,13 @@ pub(super) fn rows(path: &Path) -> Result<Rows, ImportError> {
         }
     }
     let tables = tables(&connection).map_err(|error| refused(path, &error))?;
+    rows.warn_days = WARN_DAYS_DEFAULT;
+    if tables.contains("setting") {
+        let found = all("SELECT value FROM setting WHERE [key] = 'tlsExpiryNotifyDays'")?;
+        if let Some(days) = warn_days(found) {
+            rows.warn_days = days.into_iter().max();
+        }
+    }
     for (table, object, words) in MAINTAINED {
         if !tables.contains(*table) {
             continue;
@@ -171,6 +180,12 @@ pub(super) fn rows(path: &Path) -> Result<Rows, ImportError> {
         }
     }
     Ok(rows)
+}
+
+/// Returns the days before the expiry of a certificate on which Uptime Kuma warns. `None` if nobody changed
+/// them.
+fn warn_days(settings: Vec<Record>) -> Option<Vec<u16>> {
+    serde_json::from_str(&settings.into_iter().next()?.text("value")?).ok()
 }
 
 /// Explains an error of SQLite.

@@ -1,8 +1,8 @@
 //! HTTP monitors of Uptime Kuma: request, authentication, accepted status codes and keywords.
 
-use rules::TextComparator;
 use rules::limits::REDIRECTS_MAX;
 use rules::monitor::HttpDraft;
+use rules::{JsonPath, TextComparator};
 use serde_json::{Value, json};
 
 use crate::convert::{self, StatusRange};
@@ -21,8 +21,15 @@ pub(super) const DEFAULTS_OF_OTHERS: [&str; 6] = [
 /// Status codes if none are set.
 const STATUS_CODES_DEFAULT: &str = r#"["200-299"]"#;
 
-/// Reads the settings of a monitor of the kind `http`, `keyword` or `json-query`.
-pub(super) fn settings(record: &mut Record, kind: &str, http: &mut HttpDraft, entry: &mut Entry) {
+/// Reads the settings of a monitor of the kind `http`, `keyword` or `json-query`. `warn_days` are the days
+/// before the expiry of a certificate of the first warning, if there is any.
+pub(super) fn settings(
+    record: &mut Record,
+    kind: &str,
+    warn_days: Option<u16>,
+    http: &mut HttpDraft,
+    entry: &mut Entry,
+) {
     http.url = record.text("url");
     let method = record.text("method").unwrap_or_else(|| "GET".to_owned());
     convert::method(http, "method", &method, entry);
@@ -38,8 +45,12 @@ pub(super) fn settings(record: &mut Record, kind: &str, http: &mut HttpDraft, en
             if is_inverted { TextComparator::NotContains } else { TextComparator::Contains };
         convert::body(http, comparator, keyword);
     }
-    json_query(record, kind, entry);
-    losses(record, http, entry);
+    json_query(record, kind, http, entry);
+    losses(record, entry);
+    let warns = record.flag("expiry_notification") == Some(true);
+    if let Some(days) = warn_days.filter(|_| warns) {
+        convert::certificate_warning(http, "expiryNotification", f64::from(days), entry);
+    }
 }
 
 fn headers(record: &mut Record, http: &mut HttpDraft, entry: &mut Entry) {
@@ -128,27 +139,66 @@ fn redirects(record: &mut Record, http: &mut HttpDraft, entry: &mut Entry) {
     }
 }
 
-/// Notes a JSON query. The rest of the monitor is imported.
-fn json_query(record: &mut Record, kind: &str, entry: &mut Entry) {
-    let path = record.text("json_path");
+/// Reads a JSON query. Uptime Kuma evaluates JSONata, of which plain paths mean the same.
+fn json_query(record: &mut Record, kind: &str, http: &mut HttpDraft, entry: &mut Entry) {
+    let written = record.text("json_path");
     let operator = record.text("json_path_operator");
-    let expected = record.text("expected_value");
-    if kind == "json-query" {
-        let words = [path, operator, expected].map(Option::unwrap_or_default).join(" ");
-        let remedy = "add a body assertion for a text that the answer contains";
+    let expected = record.text("expected_value").unwrap_or_default();
+    if kind != "json-query" {
+        return;
+    }
+    let written = written.unwrap_or_else(|| "$".to_owned());
+    let comparator = match operator.as_deref() {
+        Some("contains") => Some(TextComparator::Contains),
+        other => convert::comparator(other.unwrap_or("==")),
+    };
+    let Some((path, comparator)) = plain_path(&written).zip(comparator) else {
+        let operator = operator.unwrap_or_default();
+        let words = format!("{written} {operator} {expected}");
+        let remedy = "add a JSON assertion with a JSONPath (RFC 9535)";
         entry.lose(format!("the JSON query `{}`", words.trim()), remedy);
+        return;
+    };
+    json_differences(&written, &path, (comparator, &expected), entry);
+    convert::json_value(http, path, comparator, expected);
+}
+
+/// Notes how a JSON assertion differs from the query.
+fn json_differences(
+    written: &str,
+    path: &str,
+    (comparator, target): (TextComparator, &str),
+    entry: &mut Entry,
+) {
+    if comparator == TextComparator::Neq {
+        let before = format_args!("{written} != {target}");
+        let after = format_args!("JSON {path} {comparator} {target}");
+        entry.change("json_path_operator", before, after, "a value that is absent satisfies it");
+    }
+    if path.matches(['.', '[']).count() > 1 {
+        let why = "a step into all values of a list needs `[*]`, which JSONata adds itself";
+        entry.change("json_path", written, format_args!("JSONPath {path}"), why);
     }
 }
 
-fn losses(record: &mut Record, http: &HttpDraft, entry: &mut Entry) {
+/// Returns the JSONPath of a JSONata that only names members and indexes, such as `$.a.b[0]`.
+fn plain_path(written: &str) -> Option<String> {
+    let rest = written
+        .trim()
+        .strip_prefix('$')
+        .map_or_else(|| format!(".{}", written.trim()), |rest| rest.trim_start().to_owned());
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._[]-".contains(c);
+    // A hyphen outside of an index is a subtraction.
+    let subtracts = rest.match_indices('-').any(|(at, _)| !rest[..at].ends_with('['));
+    let path = format!("${rest}");
+    let is_path = rest.chars().all(is_plain) && !rest.contains("..") && !subtracts;
+    (is_path && JsonPath::parse(&path).is_ok()).then_some(path)
+}
+
+fn losses(record: &mut Record, entry: &mut Entry) {
     if record.flag("ignore_tls") == Some(true) {
         let remedy = "trust the certificate with the setting `extra_ca_file` of server and probes";
         entry.lose("ignored TLS errors", remedy);
-    }
-    let is_tls = http.url.as_deref().is_some_and(|url| url.starts_with("https:"));
-    if record.flag("expiry_notification") == Some(true) && is_tls {
-        let remedy = "an expired certificate fails the check; renew certificates automatically";
-        entry.lose("warnings before the certificate expires", remedy);
     }
     if record.flag("domain_expiry_notification") == Some(true) {
         entry.lose("warnings before the domain expires", "let the registrar renew it");

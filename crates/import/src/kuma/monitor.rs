@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use rules::monitor::{
     CheckDraft, DnsDraft, HeartbeatDraft, HttpDraft, MonitorDraft, RecordAssertionDraft, TcpDraft,
 };
-use rules::{RecordComparator, RecordKind};
+use rules::{IpVersion, RecordComparator, RecordKind};
 use serde_json::{Value, json};
 
 use super::push::{self, Calls, INTERVAL_DEFAULT};
@@ -169,7 +169,9 @@ pub(super) fn import(mut record: Record, rows: &Rows, groups: &Groups, assembly:
     draft.tags = rows.tags.get(&id).cloned().unwrap_or_default();
     shared(&mut record, &mut draft, groups, &mut entry);
     match &mut draft.check {
-        CheckDraft::Http(http) => http::settings(&mut record, &kind, http, &mut entry),
+        CheckDraft::Http(http) => {
+            http::settings(&mut record, &kind, rows.warn_days, http, &mut entry);
+        }
         CheckDraft::Tcp(tcp) => {
             port_settings(&mut record, &mut entry);
             record.ignore(&HTTP_ONLY);
@@ -270,9 +272,11 @@ fn shared(record: &mut Record, draft: &mut MonitorDraft, groups: &Groups, entry:
         let remedy = "set `remindEvery` in the preferences of its channels";
         entry.lose(format!("reminders after {times} failed checks"), remedy);
     }
-    if let Some(family) = record.text("ip_family") {
-        let remedy = "give the address itself in place of the name";
-        entry.lose(format!("only {family}"), remedy);
+    match record.text("ip_family").as_deref() {
+        Some("ipv4") => convert::ip_version(&mut draft.check, IpVersion::V4),
+        Some("ipv6") => convert::ip_version(&mut draft.check, IpVersion::V6),
+        None => {}
+        Some(other) => entry.lose(format!("only {other}"), "set `ip_version` of the monitor"),
     }
 }
 

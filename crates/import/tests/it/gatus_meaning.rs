@@ -49,7 +49,80 @@ fn variables_inside_texts_stay_secret() {
     assert!(written.text.contains("body: {env: MONITOR_SHOP_BODY}"), "{}", written.text);
     assert!(written.text.contains("target: {env: MONITOR_SHOP_TARGET}"), "{}", written.text);
     assert!(written.secrets.contains("MONITOR_SHOP_URL=https://example.com/k3y-of-api/health\n"));
-    assert!(preview.contains("`[BODY].x == ${PREFIX}`"), "{preview}");
+    assert!(written.text.contains("path: \"$.x\""), "{}", written.text);
+}
+
+// issue 20, point 8
+#[test]
+fn values_of_json_become_json_assertions() {
+    for (condition, path, comparator, target) in [
+        ("[BODY].user.name == john", "$.user.name", "eq", "john"),
+        ("[body].items[0].id != 3", "$.items[0].id", "neq", "3"),
+        ("5 < [BODY].queue", "$.queue", "gt", "5"),
+        ("len([BODY].items) > 0", "$.items", "not_empty", ""),
+        ("len([BODY].items) == 0", "$.items", "empty", ""),
+        ("has([BODY].error) == false", "$.error", "not_matches", ""),
+        ("has([BODY].data) == true", "$.data", "matches", ""),
+        ("[BODY].status == any(UP, a.b)", "$.status", "matches", r"^(UP|a\.b)$"),
+        ("[BODY].name == pat(jo*n)", "$.name", "matches", "(?s)^jo.*n$"),
+        ("[BODY].name != pat(j?n)", "$.name", "not_matches", "(?s)^j.n$"),
+    ] {
+        let (text, preview) = conditions("url: https://a.example", &[condition]);
+        let lines: Vec<_> = text.lines().map(|line| line.trim().trim_start_matches("- ")).collect();
+        for (name, value) in [("path", path), ("comparator", comparator), ("target", target)] {
+            let has = |line: &&str| {
+                line.strip_prefix(name)
+                    .and_then(|rest| rest.strip_prefix(": "))
+                    .is_some_and(|it| it.trim_matches(['"', '\'']).replace(r"\\", r"\") == value)
+            };
+            assert!(lines.iter().any(has), "{condition}: {name}\n{text}");
+        }
+        assert!(!preview.contains("impossible:"), "{preview}");
+    }
+    for condition in ["len([BODY].items) == 5", "[BODY].a == [BODY].b", "[BODY].a == pat([a-z])"] {
+        let (text, preview) = conditions("url: https://a.example", &[condition]);
+        assert!(!text.contains("json_assertions"), "{text}");
+        assert!(preview.contains(&format!("impossible: the condition `{condition}`")), "{preview}");
+    }
+}
+
+#[test]
+fn absent_values_that_pass_are_named() {
+    for (condition, expected) in [
+        ("[BODY].id != 3", "JSON $.id neq 3 (a value that is absent satisfies it)"),
+        ("len([BODY].a) == 0", "JSON $.a empty (a value that is absent or null satisfies it)"),
+        ("has([BODY].error) == false", ""),
+        ("has([BODY].data) == true", ""),
+    ] {
+        let (_, preview) = conditions("url: https://a.example", &[condition]);
+        assert_eq!(preview.contains("absent"), !expected.is_empty(), "{preview}");
+        assert!(preview.contains(expected), "{preview}");
+    }
+}
+
+#[test]
+fn certificate_and_network_become_arguments() {
+    let endpoint = "url: https://a.example\n    client: {network: ip6}";
+    let (text, preview) = conditions(endpoint, &["[CERTIFICATE_EXPIRATION] > 49h"]);
+    assert!(
+        text.contains("certificate_warn_days: 3") && text.contains("ip_version: ipv6"),
+        "{text}"
+    );
+    assert!(
+        preview.contains("[CERTIFICATE_EXPIRATION] > 49h -> certificate_warn_days 3"),
+        "{preview}"
+    );
+}
+
+#[test]
+fn variable_in_an_expression_is_refused() {
+    let written = import(
+        "endpoints:\n  - name: shop\n    url: https://a.example\n    conditions:\n      - '[BODY] == pat(a*${PW}?)'\n      \
+         - '[BODY].${PW} == 1'\n      - '[BODY].x == any(a, ${PW})'\n",
+    );
+    let preview = written.preview.to_text();
+    assert!(!written.text.contains("s3cr") && !preview.contains("s3cr"), "{preview}");
+    assert_eq!(preview.matches("impossible: the condition").count(), 3, "{preview}");
 }
 
 #[test]

@@ -93,6 +93,53 @@ fn tls_of_ports_is_named_or_refused() {
 }
 
 #[test]
+fn plain_json_queries_become_json_assertions() {
+    let query = |path: &str, operator: &str| json!({ "url": "https://a.example", "jsonPath": path, "jsonPathOperator": operator, "expectedValue": "5" });
+    for (path, operator, expected, differences) in [
+        ("$.a.b[0]", "==", "path: $.a.b[0]", &["needs `[*]`"][..]),
+        ("status", "contains", "path: $.status", &[]),
+        ("$", "!=", "path: $", &["a value that is absent satisfies it"]),
+        ("a[-1]", "<=", "path: $.a[-1]", &["needs `[*]`"]),
+    ] {
+        let (text, preview) = backup(&json!([monitor(1, "json-query", &query(path, operator))]));
+        assert!(text.replace('"', "").contains(expected), "{path}: {text}");
+        assert!(!preview.contains("JSON query"), "{preview}");
+        for difference in ["needs `[*]`", "a value that is absent satisfies it"] {
+            let is_named = preview.contains(difference);
+            assert_eq!(is_named, differences.contains(&difference), "{path}: {preview}");
+        }
+    }
+    for path in ["$count(a)", "a - b", "a[b=1]", "a..b", "$sum(x.y)"] {
+        let (text, preview) = backup(&json!([monitor(1, "json-query", &query(path, ">"))]));
+        assert!(!text.contains("json_assertions"), "{path}: {text}");
+        assert!(preview.contains(&format!("impossible: the JSON query `{path} > 5`")), "{preview}");
+    }
+}
+
+#[test]
+fn expiry_and_ip_family_become_arguments() {
+    let more =
+        json!({ "url": "https://a.example", "expiryNotification": true, "ipFamily": "ipv4" });
+    let (text, _) = backup(&json!([monitor(1, "http", &more)]));
+    assert!(
+        text.contains("certificate_warn_days: 21") && text.contains("ip_version: ipv4"),
+        "{text}"
+    );
+    let plain = json!({ "url": "http://a.example", "expiryNotification": true });
+    let (text, _) = backup(&json!([monitor(1, "http", &plain)]));
+    assert!(!text.contains("certificate_warn_days"), "{text}");
+}
+
+#[test]
+fn changed_days_of_warnings_are_read() {
+    let (text, _) = after(
+        "INSERT OR REPLACE INTO setting ([key], value) VALUES ('tlsExpiryNotifyDays', '[3,10]');
+         UPDATE monitor SET expiry_notification = 1, url = 'https://a.example' WHERE type = 'http';",
+    );
+    assert!(text.contains("certificate_warn_days: 10"), "{text}");
+}
+
+#[test]
 fn disabled_link_notifies_nobody() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("backup.json");

@@ -15,7 +15,7 @@ use ::http::{HeaderMap, StatusCode, Version};
 use domain::check::http::{HttpPlan, Redirect, Request, redirect};
 use domain::check::{Failure, Hop, HttpObservation, Phases};
 use hyper::body::Incoming;
-use rules::{IpVersion, WorkspaceId};
+use rules::WorkspaceId;
 use tokio::time::Instant;
 use url::Host;
 
@@ -103,8 +103,9 @@ pub(crate) async fn exchange(
     loop {
         progress.begin(&request);
         let HttpProgress { stage, hops, .. } = progress;
+        let is_first = hops.len() == 1;
         let hop = hops.last_mut().expect("a hop was just started");
-        let wire = open(network, (&request, plan.ip_version), hop, stage).await?;
+        let wire = open(network, (plan, &request, is_first), hop, stage).await?;
         let limit = network.large_header_hosts.limit(&request.url);
         let response = match send_request(wire, &request, limit, hop, stage).await {
             Ok(response) => response,
@@ -129,14 +130,15 @@ pub(crate) async fn exchange(
     }
 }
 
-/// Resolves the name, connects, and starts TLS if the URL requires it.
+/// Resolves the name, connects, and starts TLS if the URL requires it. The first hop goes to the monitor's
+/// own URL.
 async fn open(
     network: &Network,
-    (request, ip_version): (&Request, IpVersion),
+    (plan, request, is_first): (&HttpPlan, &Request, bool),
     hop: &mut Hop,
     stage: &mut Stage,
 ) -> Result<(TimedStream, Version), Failure> {
-    let url = &request.url;
+    let (url, ip_version) = (&request.url, plan.ip_version);
     let name = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default().unwrap_or(80);
     let addresses = match url.host() {
@@ -153,7 +155,8 @@ async fn open(
     let addresses = permitted(&network.egress, name, &addresses, port)?;
     *stage = Stage::Connect;
     let start = Instant::now();
-    let tcp = connect(&addresses, &mut hop.address).await?;
+    let requires_ipv6 = plan.requires_ipv6(is_first);
+    let tcp = connect(&addresses, requires_ipv6, &mut hop.address).await?;
     hop.phases.connect_us = Some(micros_since(start));
     if url.scheme() != "https" {
         return Ok((TimedStream::new(Stream::Plain(tcp)), Version::HTTP_11));

@@ -49,7 +49,7 @@ pub(crate) async fn exchange(
     let addresses = permitted(&network.egress, &plan.host, &addresses, plan.port)?;
     *stage = Stage::Connect;
     let start = Instant::now();
-    connect(&addresses, &mut seen.address).await?;
+    connect(&addresses, plan.requires_ipv6(), &mut seen.address).await?;
     seen.phases.connect_us = Some(micros_since(start));
     Ok(())
 }

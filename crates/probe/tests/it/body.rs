@@ -1,6 +1,7 @@
 //! Response bodies: decoding, limits, and reading to the end.
 
 use domain::check::{FailureKind, Outcome};
+use rules::monitor::JsonAssertion;
 use rules::{Method, TextComparator};
 use testkit::target::{HttpTarget, ScriptedResponse};
 
@@ -52,6 +53,40 @@ async fn content_encodings_are_decoded() {
         let body = &outcome.http().body;
         assert_eq!((&body.bytes[..], body.truncated), (text.as_bytes(), false), "{what}");
     }
+}
+
+// decision 0081
+#[tokio::test]
+async fn values_and_expressions_are_found_in_long_bodies() {
+    let filler = "x".repeat(900_000);
+    let target = HttpTarget::start().await;
+    target.on(
+        "/json",
+        ScriptedResponse::ok(format!("{{\"a\":\"{filler}\",\"status\":\"up\"}}")).gzipped(),
+    );
+    target.on(
+        "/long",
+        ScriptedResponse::ok(format!("{{\"a\":\"{filler}{filler}\",\"status\":\"up\"}}")).gzipped(),
+    );
+    let status = |path: &str| {
+        let assertion = JsonAssertion {
+            path: "$.status".to_owned(),
+            target: "up".to_owned(),
+            comparator: TextComparator::Eq,
+        };
+        get(target.url(path)).http(|http| http.json_assertions.push(assertion))
+    };
+    let outcome =
+        status("/json").body(TextComparator::Matches, r#"x","status":"(up|ok)"#).run().await;
+    assert_eq!(outcome.reasons(), [""; 0], "{:?}", outcome.reasons());
+    let outcome = status("/long").body(TextComparator::Matches, "^.{3}status").run().await;
+    assert_eq!(
+        outcome.reasons(),
+        [
+            "expected body to match `^.{3}status`, but only its beginning could be examined",
+            "expected JSON `$.status` to be `up`, but the body was too long to decide",
+        ]
+    );
 }
 
 #[tokio::test]

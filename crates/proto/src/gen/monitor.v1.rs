@@ -297,6 +297,125 @@ impl ::buffa::Message for BodyAssertion {
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
+pub struct JsonAssertion {
+    #[serde(rename = "path", skip_serializing_if = "::core::option::Option::is_none")]
+    pub path: ::core::option::Option<::buffa::alloc::string::String>,
+    #[serde(rename = "target", skip_serializing_if = "::core::option::Option::is_none")]
+    pub target: ::core::option::Option<::buffa::alloc::string::String>,
+    #[serde(
+        rename = "comparator",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub comparator: ::core::option::Option<::buffa::alloc::string::String>,
+}
+impl ::core::fmt::Debug for JsonAssertion {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("JsonAssertion")
+            .field("path", &self.path)
+            .field("target", &self.target)
+            .field("comparator", &self.comparator)
+            .finish()
+    }
+}
+::buffa::impl_default_instance!(JsonAssertion);
+impl ::buffa::MessageName for JsonAssertion {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "JsonAssertion";
+    const FULL_NAME: &'static str = "monitor.v1.JsonAssertion";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.JsonAssertion";
+}
+impl ::buffa::Message for JsonAssertion {
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if let Some(ref v) = self.path {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.target {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.comparator {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if let Some(ref v) = self.path {
+            ::buffa::types::put_string_field(1u32, v, buf);
+        }
+        if let Some(ref v) = self.target {
+            ::buffa::types::put_string_field(2u32, v, buf);
+        }
+        if let Some(ref v) = self.comparator {
+            ::buffa::types::put_string_field(3u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.path.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.target.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .comparator
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.path = ::core::option::Option::None;
+        self.target = ::core::option::Option::None;
+        self.comparator = ::core::option::Option::None;
+    }
+}
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
 pub struct HeaderAssertion {
     #[serde(rename = "key", skip_serializing_if = "::core::option::Option::is_none")]
     pub key: ::core::option::Option<::buffa::alloc::string::String>,
@@ -626,6 +745,12 @@ pub struct HttpMonitor {
     )]
     pub body_assertions: ::buffa::alloc::vec::Vec<BodyAssertion>,
     #[serde(
+        rename = "jsonAssertions",
+        alias = "json_assertions",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub json_assertions: ::buffa::alloc::vec::Vec<JsonAssertion>,
+    #[serde(
         rename = "headerAssertions",
         alias = "header_assertions",
         deserialize_with = "::buffa::json_helpers::null_as_default"
@@ -693,6 +818,7 @@ impl ::core::fmt::Debug for HttpMonitor {
             .field("headers", &self.headers)
             .field("status_code_assertions", &self.status_code_assertions)
             .field("body_assertions", &self.body_assertions)
+            .field("json_assertions", &self.json_assertions)
             .field("header_assertions", &self.header_assertions)
             .field("status", &self.status)
             .field("effective_degraded_at", &self.effective_degraded_at)
@@ -798,6 +924,14 @@ impl ::buffa::Message for HttpMonitor {
         }
         if let Some(v) = self.certificate_warn_days {
             size += 2u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        for v in &self.json_assertions {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
         }
         if let Some(ref v) = self.status {
             size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
@@ -918,6 +1052,14 @@ impl ::buffa::Message for HttpMonitor {
         }
         if let Some(v) = self.certificate_warn_days {
             ::buffa::types::put_int32_field(21u32, v, buf);
+        }
+        for v in &self.json_assertions {
+            ::buffa::types::put_len_delimited_header(
+                22u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
         }
         if let Some(ref v) = self.status {
             ::buffa::types::put_string_field(30u32, v, buf);
@@ -1178,6 +1320,18 @@ impl ::buffa::Message for HttpMonitor {
                     ::buffa::types::decode_int32(buf)?,
                 );
             }
+            22u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.json_assertions.push(elem);
+            }
             30u32 => {
                 ::buffa::encoding::check_wire_type(
                     tag,
@@ -1270,6 +1424,7 @@ impl ::buffa::Message for HttpMonitor {
         self.tags.clear();
         self.ip_version = ::core::option::Option::None;
         self.certificate_warn_days = ::core::option::Option::None;
+        self.json_assertions.clear();
         self.status = ::core::option::Option::None;
         self.effective_degraded_at = ::core::option::Option::None;
         self.resolved_regions.clear();

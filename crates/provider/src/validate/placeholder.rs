@@ -1,8 +1,8 @@
 //! Placeholders for unknown values, so that all rules can be checked for the rest. A placeholder is valid, and
 //! requires no other argument.
 
-use rules::Violation;
 use rules::field::{Block, Field, Presence, Resource, Rule, Shape};
+use rules::{TextComparator, Violation};
 use terraform_plugin::{IntoValue, Object, Path, Value};
 
 use crate::wire::is_single;
@@ -220,7 +220,7 @@ const DOMAIN: &str = "example.com";
 /// The part of an ID after its prefix.
 const DIGITS: &str = "0000000000000";
 
-/// Returns a valid value of a shape. The last value of an enumeration requires nothing else.
+/// Returns a valid value of a shape. The last other word of an enumeration requires nothing else.
 fn placeholder(shape: Shape) -> Value {
     match shape {
         Shape::Text { min, .. } | Shape::Line { min, .. } => "x".repeat(min as usize).into_value(),
@@ -230,6 +230,7 @@ fn placeholder(shape: Shape) -> Value {
         Shape::HeaderName { .. } | Shape::AnswerHeaderName { .. } | Shape::Slug { .. } => {
             "x".into_value()
         }
+        Shape::JsonPath { .. } => "$".into_value(),
         Shape::HeaderValue { .. } => "".into_value(),
         Shape::EmailAddress { .. } => "ops@example.com".into_value(),
         Shape::PhoneNumber => "+4915112345678".into_value(),
@@ -238,7 +239,14 @@ fn placeholder(shape: Shape) -> Value {
         Shape::Interval { min, .. } => format!("{min}m").into_value(),
         Shape::Integer { min, .. } => min.into_value(),
         Shape::Bool => false.into_value(),
-        Shape::OneOf(words) => words.last().copied().into_value(),
+        Shape::OneOf(words) => {
+            // The placeholder of a target is no expression.
+            let takes_expression = |word: &str| {
+                TextComparator::parse(word).is_ok_and(TextComparator::takes_expression)
+            };
+            let plain = words.iter().rev().find(|word| !takes_expression(word));
+            plain.copied().into_value()
+        }
         Shape::SetOf(_) | Shape::SetOfIds(_) | Shape::SetOfTags { .. } => Value::set::<Value>([]),
         Shape::Id(prefix) => format!("{prefix}{DIGITS}").into_value(),
         Shape::ListOfDomains { .. } => Value::list([DOMAIN]),

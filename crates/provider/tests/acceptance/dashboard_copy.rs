@@ -157,6 +157,10 @@ fn full_http_monitor() -> Value {
             { "target": "", "comparator": "not_empty" },
             { "target": "\"ok\":\n${true} %{if} \\", "comparator": "not_contains" },
         ],
+        "jsonAssertions": [
+            { "path": "$['${a}'][?@.b == \"%{x}\"]", "target": "^\\d+ [${y}]$", "comparator": "not_matches" },
+            { "path": "$..c", "target": "", "comparator": "not_empty" },
+        ],
         "headerAssertions": [
             { "key": "Server", "target": "%{x} ${y}", "comparator": "neq" },
             { "key": "X-Empty", "target": "", "comparator": "empty" },

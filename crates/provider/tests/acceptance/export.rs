@@ -59,6 +59,11 @@ resource "service_http_monitor" "full" {
     target     = ""
     comparator = "not_empty"
   }
+  json_assertions {
+    path       = "$.a['%%{x}']"
+    target     = "^\\d$"
+    comparator = "not_matches"
+  }
   header_assertions {
     key        = "Server"
     target     = "%%{x}"

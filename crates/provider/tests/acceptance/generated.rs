@@ -38,6 +38,7 @@ fn usable(words: &[&'static str]) -> Vec<&'static str> {
 }
 
 /// HCL of a value of a shape; values that must be unique contain `{unique}`.
+#[expect(clippy::too_many_lines, reason = "an arm for each shape")]
 fn of_shape(shape: Shape) -> BoxedStrategy<String> {
     let words = |words: &'static [&'static str]| proptest::sample::select(words);
     match shape {
@@ -67,13 +68,19 @@ fn of_shape(shape: Shape) -> BoxedStrategy<String> {
         Shape::HeaderName { .. } | Shape::AnswerHeaderName { .. } => {
             "X-[A-Za-z0-9]{1,9}".prop_map(quoted).boxed()
         }
+        Shape::JsonPath { .. } => "\\$(\\.[a-z]{1,9}|\\[[0-9]\\]){0,9}".prop_map(quoted).boxed(),
         Shape::HeaderValue { .. } => "[ -~]{0,20}".prop_map(quoted).boxed(),
         Shape::Slug { .. } => Just("\"{unique}\"".to_owned()).boxed(),
         Shape::Integer { min, max } => prop_oneof![Just(min), Just(max), min..=max]
             .prop_map(|number| number.to_string())
             .boxed(),
         Shape::Bool => any::<bool>().prop_map(|flag| flag.to_string()).boxed(),
-        Shape::OneOf(all) => words(all).prop_map(quoted).boxed(),
+        // Targets of the comparators that match are expressions, and not any text.
+        Shape::OneOf(all) => {
+            let plain: Vec<_> =
+                all.iter().copied().filter(|word| !word.ends_with("matches")).collect();
+            proptest::sample::select(plain).prop_map(quoted).boxed()
+        }
         Shape::SetOf(all) => proptest::sample::subsequence(usable(all), 0..=usable(all).len())
             .prop_shuffle()
             .prop_map(|words| format!("{words:?}"))

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use domain::cadence::{MissedReason, Turns};
-use domain::check::{ProbeName, conclude, is_undecided};
+use domain::check::{ProbeName, Undecided, conclude};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use probe::Probe;
@@ -165,14 +165,16 @@ impl Work {
             let is_cut = attempts.iter().any(|(attempt, _)| attempt.observation.is_cut());
             // The server sets the name.
             let name = ProbeName(Arc::from(""));
-            let is_decided = !is_undecided(&attempts);
-            is_decided.then(|| (conclude(&job, attempts, self.clock.now(), name), is_cut))
+            match Undecided::of(&attempts) {
+                None => Ok((conclude(&job, attempts, self.clock.now(), name), is_cut)),
+                Some(undecided) => Err(undecided),
+            }
         };
         // A bug that a target's bytes trigger ends only that check.
         let caught = AssertUnwindSafe(run).catch_unwind();
         match self.give_up.run_until_cancelled(caught).await {
-            Some(Ok(Some((result, is_cut)))) => encode_result(ticket, &result, is_cut),
-            Some(Ok(None)) => encode_missed(ticket, MissedReason::Overloaded),
+            Some(Ok(Ok((result, is_cut)))) => encode_result(ticket, &result, is_cut),
+            Some(Ok(Err(undecided))) => encode_missed(ticket, undecided.into()),
             Some(Err(_)) => {
                 let monitor = job.plan.monitor;
                 error!(monitor.id = %monitor, "a check of monitor `{monitor}` panicked, which is a fault of this program; its slot counts as missed");

@@ -2,7 +2,7 @@
 
 use super::Shape;
 use crate::format::{
-    DomainName, FormatError, HostPort, TimeOfDay, TimeZone, clock, contact, header, url,
+    DomainName, FormatError, HostPort, JsonPath, TimeOfDay, TimeZone, clock, contact, header, url,
 };
 
 impl Shape {
@@ -32,6 +32,7 @@ impl Shape {
             Self::DomainName { .. } => DomainName::parse(text).map(drop),
             Self::HeaderName { .. } => header::settable_name(text),
             Self::AnswerHeaderName { .. } => header::name(text),
+            Self::JsonPath { .. } => JsonPath::parse(text).map(drop),
             Self::HeaderValue { .. } => header::value(text),
             Self::Slug { .. } => contact::slug(text),
             Self::EmailAddress { .. } => contact::email(text),

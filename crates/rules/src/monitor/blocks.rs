@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use serde::{Deserialize, Serialize};
 
 use crate::argument::{FieldValue, settings};
+use crate::format::{FormatError, Pattern};
 use crate::{NumberComparator, RecordComparator, RecordKind, TextComparator, Validator, format};
 
 settings! {
@@ -16,14 +17,23 @@ settings! {
     }
 
     /// An assertion on the body.
-    TextAssertion, TextAssertionDraft {
+    TextAssertion, TextAssertionDraft checked by comparable_body {
+        /// May be empty.
+        target: String,
+        comparator: TextComparator,
+    }
+
+    /// An assertion on values in a body of JSON.
+    JsonAssertion, JsonAssertionDraft checked by comparable_json {
+        /// A [`JsonPath`].
+        path: String,
         /// May be empty.
         target: String,
         comparator: TextComparator,
     }
 
     /// An assertion on a response header.
-    HeaderAssertion, HeaderAssertionDraft {
+    HeaderAssertion, HeaderAssertionDraft checked by comparable_header {
         /// Name of the header, in any case.
         key: String,
         /// May be empty.
@@ -100,6 +110,39 @@ pub(crate) fn one_host(validator: &mut Validator, headers: &[Header]) {
 
 fn is_host(key: &str) -> bool {
     key.eq_ignore_ascii_case("host")
+}
+
+fn comparable_body(validator: &mut Validator, assertion: TextAssertion) -> Option<TextAssertion> {
+    comparable_text(validator, assertion.comparator, &assertion.target)?;
+    Some(assertion)
+}
+
+fn comparable_header(
+    validator: &mut Validator,
+    assertion: HeaderAssertion,
+) -> Option<HeaderAssertion> {
+    comparable_text(validator, assertion.comparator, &assertion.target)?;
+    Some(assertion)
+}
+
+fn comparable_json(validator: &mut Validator, assertion: JsonAssertion) -> Option<JsonAssertion> {
+    comparable_text(validator, assertion.comparator, &assertion.target)?;
+    Some(assertion)
+}
+
+/// Checks the target of a text's assertion: it is an expression if the comparator matches.
+fn comparable_text(
+    validator: &mut Validator,
+    comparator: TextComparator,
+    target: &str,
+) -> Option<()> {
+    if !comparator.takes_expression() {
+        return Some(());
+    }
+    match Pattern::parse(target) {
+        Ok(_) => Some(()),
+        Err(FormatError(allowed)) => validator.refuse("target", target, allowed),
+    }
 }
 
 fn comparable_records(

@@ -4,7 +4,9 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::blocks::{Header, HeaderAssertion, RecordAssertion, StatusCodeAssertion, TextAssertion};
+use super::blocks::{
+    Header, HeaderAssertion, JsonAssertion, RecordAssertion, StatusCodeAssertion, TextAssertion,
+};
 use crate::argument::{FieldValue, Settings, draft_of};
 use crate::mask::replace;
 use crate::{IpVersion, Method, MonitorKind, Validator, tables};

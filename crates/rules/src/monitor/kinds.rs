@@ -28,6 +28,7 @@ macro_rules! check_kinds {
                 headers: Vec<Header>,
                 status_code_assertions: Vec<StatusCodeAssertion>,
                 body_assertions: Vec<TextAssertion>,
+                json_assertions: Vec<JsonAssertion>,
                 header_assertions: Vec<HeaderAssertion>,
             }
 

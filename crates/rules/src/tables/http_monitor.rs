@@ -11,8 +11,10 @@ pub(super) const HEADER_NAME_CHARS_MAX: u32 = 256;
 pub(super) const HEADER_VALUE_CHARS_MAX: u32 = 8_192;
 /// Maximum length of a request body, in characters (ours): a check is not an upload.
 const BODY_CHARS_MAX: u32 = 65_536;
+/// Maximum length of a JSONPath, in characters (ours).
+const JSON_PATH_CHARS_MAX: u32 = 512;
 /// Maximum of days before the expiry of a certificate (ours): a little less than the longest validity.
-const CERTIFICATE_WARN_DAYS_MAX: i32 = 397;
+pub const CERTIFICATE_WARN_DAYS_MAX: i32 = 397;
 
 /// An HTTP monitor (§2.1).
 pub static HTTP_MONITOR: Resource = Resource {
@@ -65,7 +67,7 @@ pub static HTTP_MONITOR: Resource = Resource {
         monitor::STATUS,
     ],
     beyond: monitor::BEYOND,
-    blocks: &[HEADERS, STATUS_CODE_ASSERTIONS, BODY_ASSERTIONS, HEADER_ASSERTIONS],
+    blocks: &[HEADERS, STATUS_CODE_ASSERTIONS, BODY_ASSERTIONS, JSON_ASSERTIONS, HEADER_ASSERTIONS],
     rules: &[],
     import: Some("<monitor_id>"),
 };
@@ -120,6 +122,22 @@ const BODY_ASSERTIONS: Block = Block {
     description: "An assertion on the response body, of which 1 MiB is read.",
 };
 
+const JSON_ASSERTIONS: Block = Block {
+    name: "json_assertions",
+    max: Some(monitor::ASSERTIONS_MAX),
+    fields: &[
+        Field::required(
+            "path",
+            Shape::JsonPath { max: JSON_PATH_CHARS_MAX },
+            "JSONPath (RFC 9535) of the values to compare, such as `$.status`; at most 512 characters.",
+        ),
+        monitor::assertion_target("Text or number to compare the values with; may be empty."),
+        TEXT_COMPARATOR,
+    ],
+    blocks: &[],
+    description: "An assertion on values in a response body of JSON, of which 1 MiB is read.",
+};
+
 const HEADER_ASSERTIONS: Block = Block {
     name: "header_assertions",
     max: Some(monitor::ASSERTIONS_MAX),
@@ -139,5 +157,6 @@ const HEADER_ASSERTIONS: Block = Block {
 const TEXT_COMPARATOR: Field = Field::required(
     "comparator",
     Shape::OneOf(TextComparator::WORDS),
-    "How the text is compared with the target.",
+    "How the text is compared with the target. For `matches` and `not_matches`, the target is a regular \
+     expression.",
 );

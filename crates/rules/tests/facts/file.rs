@@ -17,6 +17,10 @@ pub(crate) struct Facts {
     pub(crate) own_resources: Vec<String>,
     /// Arguments beyond the specification, each with its resource: `service_http_monitor.name`.
     pub(crate) own_arguments: Vec<String>,
+    /// Blocks beyond the specification, each with its resource.
+    pub(crate) own_blocks: Vec<String>,
+    /// Comparators of texts beyond the specification.
+    pub(crate) own_comparators: Vec<String>,
     pub(crate) own_outputs: Vec<String>,
     /// Kinds of monitors beyond the specification.
     pub(crate) own_monitor_kinds: Vec<String>,

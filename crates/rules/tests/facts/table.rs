@@ -111,6 +111,7 @@ fn form(shape: Shape) -> Option<String> {
         Shape::DomainName { .. } => "domain name",
         Shape::HeaderName { .. } => "header name to set",
         Shape::AnswerHeaderName { .. } => "header name",
+        Shape::JsonPath { .. } => "JSONPath",
         Shape::HeaderValue { .. } => "header value",
         Shape::Line { .. } => "one line",
         Shape::Slug { .. } => "slug",

@@ -2,8 +2,8 @@
 
 use aloft_rules::Violations;
 use aloft_rules::monitor::{
-    CheckDraft, DnsDraft, HeaderAssertionDraft, HeaderDraft, HttpDraft, MonitorDraft,
-    RecordAssertionDraft, StatusCodeAssertionDraft, TcpDraft, TextAssertionDraft,
+    CheckDraft, DnsDraft, HeaderAssertionDraft, HeaderDraft, HttpDraft, JsonAssertionDraft,
+    MonitorDraft, RecordAssertionDraft, StatusCodeAssertionDraft, TcpDraft, TextAssertionDraft,
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "fields of drafts are optional")]
@@ -40,6 +40,10 @@ pub(crate) fn status(target: i32, comparator: &str) -> StatusCodeAssertionDraft 
 
 pub(crate) fn body(target: &str, comparator: &str) -> TextAssertionDraft {
     TextAssertionDraft { target: text(target), comparator: text(comparator) }
+}
+
+pub(crate) fn json_assertion(path: &str, target: &str, comparator: &str) -> JsonAssertionDraft {
+    JsonAssertionDraft { path: text(path), target: text(target), comparator: text(comparator) }
 }
 
 pub(crate) fn header_assertion(key: &str, target: &str, comparator: &str) -> HeaderAssertionDraft {

@@ -10,7 +10,7 @@ use aloft_rules::{
 };
 
 use crate::drafts::{
-    body, dns, header, header_assertion, http, record, refused, status, tcp, text,
+    body, dns, header, header_assertion, http, json_assertion, record, refused, status, tcp, text,
 };
 
 const NONE: [&str; 0] = [];
@@ -42,6 +42,7 @@ fn omitted_fields_get_the_specified_defaults() {
           "headers": [],
           "status_code_assertions": [],
           "body_assertions": [],
+          "json_assertions": [],
           "header_assertions": []
         }
       }
@@ -104,7 +105,7 @@ fn only_specified_names_are_accepted() {
 fn comparators_are_limited_to_their_assertions() {
     // spec: §2.1, §2.3
     let all = [NumberComparator::WORDS, TextComparator::WORDS, RecordComparator::WORDS].concat();
-    for word in all.into_iter().chain(["", "EQ", "equals", "matches"]) {
+    for word in all.into_iter().chain(["", "EQ", "equals", "like"]) {
         let of = |known: &[&str], path: &'static str| {
             if known.contains(&word) { vec![] } else { vec![path] }
         };
@@ -115,6 +116,10 @@ fn comparators_are_limited_to_their_assertions() {
         assert_eq!(
             refused(http(|_, http| http.body_assertions = vec![body("", word)])),
             of(TextComparator::WORDS, "body_assertions[0].comparator"),
+        );
+        assert_eq!(
+            refused(http(|_, http| http.json_assertions = vec![json_assertion("$", "", word)])),
+            of(TextComparator::WORDS, "json_assertions[0].comparator"),
         );
         assert_eq!(
             refused(http(|_, http| http.header_assertions = vec![header_assertion("A", "", word)])),
@@ -213,6 +218,18 @@ fn connection_headers_may_be_asserted() {
     // spec: §2.1
     let assertion = header_assertion("Transfer-Encoding", "chunked", "eq");
     assert_eq!(refused(http(|_, http| http.header_assertions = vec![assertion])), NONE);
+}
+
+// decision 0081
+#[test]
+fn expressions_and_paths_must_compile() {
+    let draft = http(|_, http| {
+        http.body_assertions = vec![body("a(", "matches"), body("a(", "contains")];
+        http.json_assertions =
+            vec![json_assertion("status", "ok", "eq"), json_assertion("$..a", "[", "not_matches")];
+        http.header_assertions = vec![header_assertion("Server", r"(?=a)", "matches")];
+    });
+    insta::assert_snapshot!(draft.parse().unwrap_err(), @"`body_assertions[0].target` must be a regular expression: unclosed group at character 2 (given: `a(`); `json_assertions[0].path` must be a JSONPath, which begins with `$`, such as `$.items[0].name` (given: `status`); `json_assertions[1].target` must be a regular expression: unclosed character class at character 1 (given: `[`); `header_assertions[0].target` must be a regular expression: look-around, including look-ahead and look-behind, is not supported at character 1 (given: `(?=a)`)");
 }
 
 #[test]

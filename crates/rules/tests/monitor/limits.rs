@@ -3,7 +3,7 @@
 use aloft_rules::monitor::{HttpDraft, MonitorDraft};
 
 use crate::drafts::{
-    body, dns, header, header_assertion, http, record, refused, status, tcp, text,
+    body, dns, header, header_assertion, http, json_assertion, record, refused, status, tcp, text,
 };
 
 type Change = fn(&mut MonitorDraft, &mut HttpDraft, i32);
@@ -41,6 +41,18 @@ const LIMITS: &[(&str, &[i32], &[i32], Change)] = &[
     }),
     ("body_assertions[0].target", &[0, 8_192], &[8_193], |_, http, size| {
         http.body_assertions = vec![body(&"t".repeat(size as usize), "eq")];
+    }),
+    ("json_assertions", &[0, 10], &[11], |_, http, count| {
+        http.json_assertions = many(count, json_assertion("$.a", "b", "eq"));
+    }),
+    ("json_assertions[0].path", &[1, 512], &[0, 513], |_, http, size| {
+        let named = |length| format!("$['{}']", "k".repeat(length));
+        let path = (size as usize).checked_sub("$['']".len()).map(named);
+        let path = path.unwrap_or_else(|| "$".repeat(size as usize));
+        http.json_assertions = vec![json_assertion(&path, "v", "eq")];
+    }),
+    ("json_assertions[0].target", &[0, 8_192], &[8_193], |_, http, size| {
+        http.json_assertions = vec![json_assertion("$", &"v".repeat(size as usize), "eq")];
     }),
     ("header_assertions", &[0, 10], &[11], |_, http, count| {
         http.header_assertions = many(count, header_assertion("A", "b", "eq"));

@@ -4,7 +4,9 @@ use aloft_rules::field::Presence;
 use aloft_rules::monitor::{CheckDraft, DnsDraft, HeartbeatDraft, MonitorDraft, TcpDraft};
 use aloft_rules::{MonitorKind, tables};
 
-use crate::drafts::{body, dns, header, header_assertion, http, record, status, tcp, text};
+use crate::drafts::{
+    body, dns, header, header_assertion, http, json_assertion, record, status, tcp, text,
+};
 
 fn mask(names: &[&str]) -> Vec<String> {
     names.iter().map(ToString::to_string).collect()
@@ -37,6 +39,7 @@ fn bare_and_full(kind: MonitorKind) -> (MonitorDraft, MonitorDraft) {
                 http.headers = vec![header("A", "b")];
                 http.status_code_assertions = vec![status(204, "eq")];
                 http.body_assertions = vec![body("a", "eq")];
+                http.json_assertions = vec![json_assertion("$.a", "b", "eq")];
                 http.header_assertions = vec![header_assertion("A", "b", "eq")];
             });
             (http(|_, _| ()), full(filled.check))

@@ -54,7 +54,7 @@ fn all_violations_are_reported_at_once() {
     `headers[2].key` must not be empty
     `status_code_assertions[0].target` must be a whole number from 100 to 599 (given: `600`)
     `status_code_assertions[0].comparator` must be one of eq, neq, gt, gte, lt, lte (given: `contains`)
-    `body_assertions[0].comparator` must be one of contains, not_contains, eq, neq, empty, not_empty, gt, gte, lt, lte (given: `like`)
+    `body_assertions[0].comparator` must be one of contains, not_contains, eq, neq, empty, not_empty, gt, gte, lt, lte, matches, not_matches (given: `like`)
     ");
 }
 

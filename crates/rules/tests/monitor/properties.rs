@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use aloft_rules::monitor::{
-    Check, DnsCheck, Header, HeaderAssertion, HeartbeatCheck, HttpCheck, MonitorDraft,
-    MonitorSettings, RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
+    Check, DnsCheck, Header, HeaderAssertion, HeartbeatCheck, HttpCheck, JsonAssertion,
+    MonitorDraft, MonitorSettings, RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
 };
 use aloft_rules::{
-    DomainName, HostPort, IpVersion, Method, NumberComparator, Periodicity, RecordComparator,
-    RecordKind, Region, Tag, TextComparator,
+    DomainName, HostPort, IpVersion, Method, NumberComparator, Pattern, Periodicity,
+    RecordComparator, RecordKind, Region, Tag, TextComparator,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::option;
@@ -54,23 +54,48 @@ fn host_port() -> impl Strategy<Value = String> {
     (host, 1_u16..).prop_map(|(host, port)| format!("{host}:{port}"))
 }
 
+/// Targets and comparators of texts. Those that match have an expression.
+fn comparison() -> impl Strategy<Value = (String, TextComparator)> {
+    let patterns = vec![TextComparator::Matches, TextComparator::NotMatches];
+    let texts: Vec<_> =
+        TextComparator::ALL.iter().copied().filter(|it| !patterns.contains(it)).collect();
+    prop_oneof![(any_text(), select(texts)), ("[a-z.*]{1,9}|\\(a\\)?", select(patterns))]
+        .prop_filter("an expression repeats something", |(target, comparator)| {
+            !matches!(comparator, TextComparator::Matches | TextComparator::NotMatches)
+                || Pattern::parse(target).is_ok()
+        })
+}
+
 fn an_http_check() -> impl Strategy<Value = Check> {
     let header = ("X-[A-Za-z0-9-]{1,12}", "[a-zA-Z0-9ä \t]{0,20}")
         .prop_map(|(key, value)| Header { key, value });
     let status = (100_u16..=599, select(NumberComparator::ALL))
         .prop_map(|(target, comparator)| StatusCodeAssertion { target, comparator });
-    let body = (any_text(), select(TextComparator::ALL))
-        .prop_map(|(target, comparator)| TextAssertion { target, comparator });
-    let of_header = ("[A-Za-z0-9-]{1,12}", any_text(), select(TextComparator::ALL))
-        .prop_map(|(key, target, comparator)| HeaderAssertion { key, target, comparator });
+    let body = comparison().prop_map(|(target, comparator)| TextAssertion { target, comparator });
+    let json = ("\\$(\\.[a-z]{1,5}|\\[[0-9]\\]){0,4}", comparison())
+        .prop_map(|(path, (target, comparator))| JsonAssertion { path, target, comparator });
+    let of_header = ("[A-Za-z0-9-]{1,12}", comparison())
+        .prop_map(|(key, (target, comparator))| HeaderAssertion { key, target, comparator });
     (
         (url(), select(Method::ALL), any_text(), any::<bool>()),
         (select(IpVersion::ALL), 0..=397_u16),
-        (vec(header, 0..=20), vec(status, 0..=10), vec(body, 0..=10), vec(of_header, 0..=10)),
+        (
+            vec(header, 0..=20),
+            vec(status, 0..=10),
+            vec(body, 0..=10),
+            vec(json, 0..=10),
+            vec(of_header, 0..=10),
+        ),
     )
         .prop_map(|((url, method, body, follow_redirects), tls, blocks)| {
             let (ip_version, certificate_warn_days) = tls;
-            let (headers, status_code_assertions, body_assertions, header_assertions) = blocks;
+            let (
+                headers,
+                status_code_assertions,
+                body_assertions,
+                json_assertions,
+                header_assertions,
+            ) = blocks;
             Check::Http(HttpCheck {
                 url,
                 method,
@@ -81,6 +106,7 @@ fn an_http_check() -> impl Strategy<Value = Check> {
                 headers,
                 status_code_assertions,
                 body_assertions,
+                json_assertions,
                 header_assertions,
             })
         })

@@ -3,10 +3,7 @@
 
 use std::time::Duration;
 
-use store::{ClockOffset, Database};
-use web::context::Context;
-
-use super::BootError;
+use store::ClockOffset;
 
 /// Difference from which a server does not start.
 const APART_MAX: Duration = Duration::from_secs(5);
@@ -25,17 +22,7 @@ pub struct ClockError {
 }
 
 /// Rejects a clock that is too far from the database server's.
-pub(super) async fn check(database: &Database, ctx: &Context) -> Result<(), BootError> {
-    if !ctx.has_system_clock() {
-        return Ok(());
-    }
-    match database.clock_offset(|| ctx.now()).await? {
-        Some(offset) => Ok(compare(offset)?),
-        None => Ok(()),
-    }
-}
-
-fn compare(offset: ClockOffset) -> Result<(), ClockError> {
+pub(super) fn require_close(offset: ClockOffset) -> Result<(), ClockError> {
     let (by, side) = match offset {
         ClockOffset::Ahead(by) => (by, "ahead of"),
         ClockOffset::Behind(by) => (by, "behind"),
@@ -51,11 +38,12 @@ mod tests {
     fn clocks_may_be_less_than_five_seconds_apart() {
         let almost = Duration::from_millis(4_999);
         for offset in [ClockOffset::Ahead(almost), ClockOffset::Behind(almost)] {
-            assert_eq!(compare(offset), Ok(()));
+            assert_eq!(require_close(offset), Ok(()));
         }
-        let refused = compare(ClockOffset::Behind(APART_MAX)).unwrap_err().to_string();
+        let refused = require_close(ClockOffset::Behind(APART_MAX)).unwrap_err().to_string();
         assert!(refused.contains("is 5.0 s behind the database server's"), "{refused}");
-        let refused = compare(ClockOffset::Ahead(Duration::from_hours(1))).unwrap_err().to_string();
+        let refused =
+            require_close(ClockOffset::Ahead(Duration::from_hours(1))).unwrap_err().to_string();
         assert!(refused.contains("is 3600.0 s ahead of"), "{refused}");
     }
 }

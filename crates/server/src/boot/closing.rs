@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 
 use super::listen::DRAIN_WITHIN;
 use crate::auth::Auth;
+use crate::observe::traces::FINISHED_WITHIN;
 use crate::pipeline;
 
 /// Maximum duration of the first step: calls in progress end, and background tasks with them.
@@ -19,6 +20,7 @@ const CLOSE_WITHIN: Duration = Duration::from_secs(3);
 /// Maximum duration of a stop.
 const STOP_WITHIN: Duration = Duration::from_secs(26);
 
+const _: () = assert!(FINISHED_WITHIN.as_secs() <= CLOSE_WITHIN.as_secs(), "traces end meanwhile");
 const _: () = assert!(
     TASKS_WITHIN.as_secs() + pipeline::STOP_WITHIN.as_secs() + CLOSE_WITHIN.as_secs()
         <= STOP_WITHIN.as_secs()

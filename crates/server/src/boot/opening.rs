@@ -56,5 +56,10 @@ async fn prepare(settings: &Settings, ctx: &Context) -> Result<(), BootError> {
     raise_file_limit();
     let (folder, location) = (settings.data.display(), settings.database.location(&settings.data));
     tracing::info!("data folder: {folder}; database: {location}");
-    clock::check(&settings.database, ctx).await
+    if ctx.has_system_clock()
+        && let Some(offset) = settings.database.clock_offset(|| ctx.now()).await?
+    {
+        clock::require_close(offset)?;
+    }
+    Ok(())
 }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use rules::nearest;
 use toml::Spanned;
 
+use super::origin::{FilePosition, Origin};
 use super::{ConfigError, SETTINGS, Setting};
 
 /// Form of a value in the file.
@@ -21,22 +22,6 @@ pub struct Layers {
     pub environment: BTreeMap<String, String>,
     /// Path and text of the file.
     pub file: Option<(PathBuf, String)>,
-}
-
-/// The source of a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    Flag,
-    Environment,
-    File { path: PathBuf, position: FilePosition },
-    Default,
-}
-
-/// A position in the file, by line and column, which count from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FilePosition {
-    line: usize,
-    column: usize,
 }
 
 /// A value of the file.
@@ -116,16 +101,6 @@ impl Layers {
     }
 }
 
-impl FilePosition {
-    /// Returns the position of a byte in a text.
-    fn of_byte(text: &str, at: usize) -> Self {
-        let before = text.get(..at).unwrap_or(text);
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        Self { line, column }
-    }
-}
-
 impl Values {
     /// Returns the value of the setting with this name, which must be in the table.
     pub fn get(&self, name: &str) -> &Value {
@@ -147,23 +122,6 @@ impl Value {
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} = {} ({})", self.setting.name, self.redacted(), self.origin)
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Flag => f.write_str("from a flag"),
-            Self::Environment => f.write_str("from the environment"),
-            Self::File { path, position } => write!(f, "from `{}` {position}", path.display()),
-            Self::Default => f.write_str("default"),
-        }
-    }
-}
-
-impl fmt::Display for FilePosition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at line {}, column {}", self.line, self.column)
     }
 }
 

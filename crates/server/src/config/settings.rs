@@ -12,7 +12,7 @@ use ipnet::IpNet;
 use remote::nats::NatsUrls;
 use rules::monitor::TcpCheck;
 use rules::plan::Plans;
-use rules::{HostPort, Region, Secret, limits};
+use rules::{Region, Secret, limits};
 use store::Database;
 use tracing_subscriber::filter::Targets;
 
@@ -22,8 +22,9 @@ use super::log_filter::log_filter;
 use super::operator::Operator;
 use super::parse::{address, items, optional, read};
 use super::servers::{self, MailServer};
-use super::single_sign_on;
+use super::traces::{self, TraceSettings};
 use super::{ConfigError, Layers, Value, Values};
+use super::{checks, single_sign_on};
 
 /// Maximum of `monitors_in_metrics`: each monitor has four series, and six more for each of its regions.
 const MONITORS_IN_METRICS_MAX: u32 = 1_000;
@@ -57,6 +58,8 @@ pub struct Settings {
     pub retention: Duration,
     /// Maximum number of monitors that `/metrics` shows.
     pub monitors_in_metrics: u32,
+    /// Receiver of traces; `None` sends none.
+    pub traces: Option<TraceSettings>,
     /// Maximum number of concurrent checks; `None` derives it from the limit of open files.
     pub max_checks_in_flight: Option<usize>,
     /// Memory for the bodies of all checks, in bytes.
@@ -123,7 +126,7 @@ impl Settings {
                 "must be true or false",
                 |text| text.parse().ok(),
             )?,
-            default_regions: regions(values.get("default_regions"))?,
+            default_regions: checks::regions(values.get("default_regions"))?,
             retention: read(values.get("retention_days"), "must be 1 to 3650", days)?,
             plans: plans(values.get("plans"))?,
             operator: operator(values.get("operator"))?,
@@ -132,6 +135,7 @@ impl Settings {
                 "must be 0 to 1000",
                 |text| text.parse().ok().filter(|count| *count <= MONITORS_IN_METRICS_MAX),
             )?,
+            traces: traces::traces(values)?,
             max_checks_in_flight: read(
                 values.get("max_checks_in_flight"),
                 "must be a whole number, or 0",
@@ -155,7 +159,7 @@ impl Settings {
                 "must be addresses such as 9.9.9.9:53, joined by commas",
                 |text| items(text).map(address).collect(),
             )?,
-            connectivity_check_hosts: connectivity_check_hosts(
+            connectivity_check_hosts: checks::connectivity_check_hosts(
                 values.get("connectivity_check_hosts"),
             )?,
             egress_addresses: read(
@@ -244,44 +248,6 @@ fn plans(value: &Value) -> Result<Plans, ConfigError> {
         why: format!("is wrong: {why}"),
         origin: value.origin.clone(),
     })
-}
-
-fn regions(value: &Value) -> Result<Vec<Region>, ConfigError> {
-    let invalid =
-        |why| ConfigError::Invalid { name: value.setting.name, why, origin: value.origin.clone() };
-    let mut regions = Vec::new();
-    for word in items(&value.text) {
-        let region =
-            Region::parse(word).map_err(|unknown| invalid(format!("is wrong: {unknown}")))?;
-        if region.is_private() {
-            let why = format!("must not name `{region}`, which belongs to one workspace");
-            return Err(invalid(why));
-        }
-        regions.push(region);
-    }
-    regions.sort_unstable();
-    regions.dedup();
-    if regions.is_empty() {
-        return Err(invalid("must name one region or more: no monitor runs nowhere".to_owned()));
-    }
-    Ok(regions)
-}
-
-fn connectivity_check_hosts(value: &Value) -> Result<Vec<TcpCheck>, ConfigError> {
-    let invalid =
-        |why| ConfigError::Invalid { name: value.setting.name, why, origin: value.origin.clone() };
-    let check = |uri: &str| match HostPort::parse(uri) {
-        Ok(_) => Ok(TcpCheck::new(uri)),
-        Err(why) => Err(invalid(format!("{}, not `{uri}`", why.0))),
-    };
-    let checks = items(&value.text).map(check).collect::<Result<Vec<_>, _>>()?;
-    if checks.len() > limits::CONNECTIVITY_CHECK_HOSTS_MAX {
-        return Err(invalid(format!(
-            "must name {} hosts at most",
-            limits::CONNECTIVITY_CHECK_HOSTS_MAX
-        )));
-    }
-    Ok(checks)
 }
 
 fn master_key(value: &Value) -> Result<Option<Secret<[u8; 32]>>, ConfigError> {

@@ -26,6 +26,7 @@ use self::bounds::{CALL_BOUNDS, CHECK_BOUNDS, COMMIT_BOUNDS, LATENESS_BOUNDS, ME
 pub use self::monitors::MonitorMetrics;
 pub use self::probes::{ProbeMetrics, ProbeStatus};
 use super::process::ProcessFigures;
+use super::traces::Traces;
 
 /// Counters and histograms of one server. Cheap to clone; clones share their values.
 #[derive(Clone, Debug)]
@@ -65,6 +66,8 @@ pub struct MetricSet {
     pub probes: ProbeMetrics,
     /// Monitors that the operator lets the page show.
     pub monitors: MonitorMetrics,
+    /// Traces of checks and requests.
+    pub traces: Traces,
     /// Results that are durably stored.
     pub results_committed: Counter,
     /// Transactions of results that failed and are retried.
@@ -120,12 +123,13 @@ const KINDS: usize = MonitorKind::ALL.len();
 impl Metrics {
     /// Creates all metrics with the value zero, without single monitors.
     pub fn new() -> Self {
-        Self::showing_monitors(0)
+        Self::with_traces(0, Traces::default())
     }
 
-    /// Creates all metrics with the value zero. The page shows up to this many single monitors.
+    /// Creates all metrics with the value zero. The page shows up to this many single monitors, and the
+    /// counters of the traces.
     #[expect(clippy::too_many_lines, reason = "an entry for each figure, and nothing else")]
-    pub fn showing_monitors(limit: u32) -> Self {
+    pub fn with_traces(limit: u32, traces: Traces) -> Self {
         let mut root = Registry::default();
         // Process metrics keep their usual Prometheus names.
         root.register_collector(Box::new(ProcessFigures));
@@ -134,6 +138,7 @@ impl Metrics {
         registry.register("build", "The binary that runs", build);
         let calls = Family::<[(&'static str, &'static str); 2], Counter>::default();
         let monitors = MonitorMetrics::new(limit);
+        traces.register(registry);
         registry.register_collector(Box::new(monitors.clone()));
         registry.register("calls", "Answered calls by method and code", calls.clone());
         let figures = MetricSet {
@@ -205,6 +210,7 @@ impl Metrics {
             probes_suspect: gauge(registry, "probes_suspect", "Probes that are suspect now"),
             probes: ProbeMetrics::register(registry),
             monitors,
+            traces,
             results_committed: counter(
                 registry,
                 "results_committed",

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::cadence::{Missed, MissedReason};
-use domain::check::{Job, Trigger, conclude, is_undecided};
+use domain::check::{Job, Trigger, Undecided, conclude};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, TryFutureExt as _};
 use tokio::sync::mpsc;
@@ -132,8 +132,10 @@ impl Checkers {
                 let cut =
                     attempts.iter().filter(|(attempt, _)| attempt.observation.is_cut()).count();
                 self.metrics.bodies_cut.inc_by(cut as u64);
-                let is_decided = !is_undecided(&attempts);
-                is_decided.then(|| conclude(&job, attempts, self.ctx.now(), name))
+                match Undecided::of(&attempts) {
+                    None => Ok(conclude(&job, attempts, self.ctx.now(), name)),
+                    Some(undecided) => Err(undecided),
+                }
             });
             self.give_up.run_until_cancelled(catch_panic(run)).await
         };
@@ -143,9 +145,9 @@ impl Checkers {
             self.finished.record(handle, job.region);
         }
         let result = match ended {
-            Some(Ok(Some(result))) => result,
-            Some(Ok(None)) => {
-                self.send_missed(&job, MissedReason::Overloaded).await;
+            Some(Ok(Ok(result))) => result,
+            Some(Ok(Err(undecided))) => {
+                self.send_missed(&job, undecided.into()).await;
                 return ran;
             }
             Some(Err(Panicked)) => {

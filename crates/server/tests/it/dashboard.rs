@@ -36,6 +36,7 @@ mod settings;
 mod showcase;
 mod sign_in;
 mod single_sign_on;
+mod start;
 mod status_reports;
 mod trouble;
 mod uptime;

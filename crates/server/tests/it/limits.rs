@@ -29,6 +29,7 @@ fn snake(field: &'static str) -> &'static str {
         "degradedAt" => "degraded_at",
         "statusCodeAssertions" => "status_code_assertions",
         "bodyAssertions" => "body_assertions",
+        "jsonAssertions" => "json_assertions",
         "headerAssertions" => "header_assertions",
         "recordAssertions" => "record_assertions",
         other => other,
@@ -79,6 +80,7 @@ fn own() -> Vec<Limit> {
     let status = |target: i32| json!([{ "target": target, "comparator": "eq" }]);
     let body = json!({ "target": "ok", "comparator": "contains" });
     let header_assertion = json!({ "key": "X-A", "target": "ok", "comparator": "eq" });
+    let json_assertion = json!({ "path": "$.status", "target": "ok", "comparator": "eq" });
     let record = json!({ "record": "A", "target": "192.0.2.1", "comparator": "eq" });
     let name = |count: usize| {
         let labels = format!("{}.", "a".repeat(63)).repeat(3);
@@ -102,6 +104,7 @@ fn own() -> Vec<Limit> {
             ..limit("http", "statusCodeAssertions", status(599), status(600))
         },
         limit("http", "bodyAssertions", times(10, &body), times(11, &body)),
+        limit("http", "jsonAssertions", times(10, &json_assertion), times(11, &json_assertion)),
         limit(
             "http",
             "headerAssertions",

@@ -31,5 +31,6 @@ mod rpc;
 mod screen;
 mod takeover;
 mod third_party_clients;
+mod traces;
 mod v1;
 mod visitors;

@@ -58,6 +58,7 @@ fn of_field(field: &Field) -> Keywords {
         | Shape::ContactUrl { .. }
         | Shape::HeaderName { .. }
         | Shape::AnswerHeaderName { .. }
+        | Shape::JsonPath { .. }
         | Shape::HeaderValue { .. }
         | Shape::Slug { .. }
         | Shape::PhoneNumber
@@ -89,6 +90,7 @@ fn pattern(shape: Shape) -> Option<String> {
         Shape::HeaderName { .. } | Shape::AnswerHeaderName { .. } => {
             "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
         }
+        Shape::JsonPath { .. } => "^\\$",
         Shape::Slug { .. } => "^[a-z0-9]+(-[a-z0-9]+)*$",
         Shape::PhoneNumber => "^\\+[0-9]+$",
         Shape::TimeOfDay => "^([01][0-9]|2[0-3]):[0-5][0-9]$",

@@ -113,6 +113,14 @@ class http_monitor:
         class target:
             min: Final = 0
             max: Final = 8192
+    class json_assertions:
+        max: Final = 10
+        class path:
+            min: Final = 1
+            max: Final = 512
+        class target:
+            min: Final = 0
+            max: Final = 8192
     class header_assertions:
         max: Final = 10
         class key:

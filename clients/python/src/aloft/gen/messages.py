@@ -24,6 +24,7 @@ from .configuration_pb2 import DeleteConfigurationResponse as DeleteConfiguratio
 from .monitor_pb2 import Header as Header
 from .monitor_pb2 import StatusCodeAssertion as StatusCodeAssertion
 from .monitor_pb2 import BodyAssertion as BodyAssertion
+from .monitor_pb2 import JsonAssertion as JsonAssertion
 from .monitor_pb2 import HeaderAssertion as HeaderAssertion
 from .monitor_pb2 import RecordAssertion as RecordAssertion
 from .monitor_pb2 import HttpMonitor as HttpMonitor
@@ -408,6 +409,7 @@ __all__ = [
     "Incident",
     "IncidentOverview",
     "Invitation",
+    "JsonAssertion",
     "ListApiKeysRequest",
     "ListApiKeysResponse",
     "ListAuditEntriesRequest",

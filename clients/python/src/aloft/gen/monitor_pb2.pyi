@@ -50,7 +50,8 @@ class BodyAssertion(Message):
     """Text to compare with, possibly empty. Required."""
     comparator: words.TextComparator
     """Comparator: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
-    `lte`. Required.
+    `lte`, `matches`, `not_matches`. Required. For `matches` and `not_matches`, the target is a regular expression in the syntax
+    of Rust's `regex` crate, without look-around and backreferences, which may match anywhere in the text.
     """
     def __init__(
         self,
@@ -61,6 +62,30 @@ class BodyAssertion(Message):
     def HasField(self, field_name: Literal["target", "comparator"]) -> bool: ...
     def ClearField(self, field_name: Literal["target", "comparator"]) -> None: ...
 
+class JsonAssertion(Message):
+    """A condition on values in the final response's body, which must be JSON of at most 1 MiB and 100000 values."""
+    path: str
+    """JSONPath (RFC 9535) of the values: 1 to 512 characters, with at most one `..`, one selector in each bracket, and filters
+    on `@`. The functions `match` and `search` are not supported. Required.
+    """
+    target: str
+    """Text or number to compare with, possibly empty. Objects and arrays are compared as compact JSON. Required."""
+    comparator: words.TextComparator
+    """Comparator: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
+    `lte`, `matches`, `not_matches`. Required. One of several values must match, or all of them for `neq`, `not_contains`,
+    `not_matches` and `empty`, which a path without values satisfies. `empty` holds for null, and for empty texts, arrays
+    and objects. `eq` and `neq` compare numbers by value.
+    """
+    def __init__(
+        self,
+        *,
+        path: str | None = ...,
+        target: str | None = ...,
+        comparator: words.TextComparator | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: Literal["path", "target", "comparator"]) -> bool: ...
+    def ClearField(self, field_name: Literal["path", "target", "comparator"]) -> None: ...
+
 class HeaderAssertion(Message):
     """A condition on a header of the final response."""
     key: str
@@ -69,7 +94,8 @@ class HeaderAssertion(Message):
     """Text to compare with, possibly empty. Required."""
     comparator: words.TextComparator
     """Comparator: one of `contains`, `not_contains`, `eq`, `neq`, `empty`, `not_empty`, `gt`, `gte`, `lt`,
-    `lte`. Required.
+    `lte`, `matches`, `not_matches`. Required. For `matches` and `not_matches`, the target is a regular expression in the syntax
+    of Rust's `regex` crate, without look-around and backreferences, which may match anywhere in the text.
     """
     def __init__(
         self,
@@ -171,6 +197,9 @@ class HttpMonitor(Message):
     """Days before the expiry of a certificate from which the monitor is degraded: 0 to 397. 0 means never. The
     certificates of all hops count. Default 0.
     """
+    @property
+    def json_assertions(self) -> RepeatedCompositeFieldContainer[JsonAssertion]:
+        """Conditions on values in a body of JSON: up to 10, which must all hold."""
     status: words.MonitorStatus
     """Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result."""
     effective_degraded_at: int
@@ -212,6 +241,7 @@ class HttpMonitor(Message):
         tags: Sequence[str] | None = ...,
         ip_version: Literal["any", "ipv4", "ipv6"] | None = ...,
         certificate_warn_days: int | None = ...,
+        json_assertions: Sequence[JsonAssertion] | None = ...,
         status: words.MonitorStatus | None = ...,
         effective_degraded_at: int | None = ...,
         resolved_regions: Sequence[words.Region] | None = ...,
@@ -220,7 +250,7 @@ class HttpMonitor(Message):
         revision: str | None = ...,
     ) -> None: ...
     def HasField(self, field_name: Literal["id", "name", "url", "periodicity", "method", "body", "timeout", "degraded_at", "retry", "follow_redirects", "active", "public", "description", "ip_version", "certificate_warn_days", "status", "effective_degraded_at", "created_at", "updated_at", "revision"]) -> bool: ...
-    def ClearField(self, field_name: Literal["id", "name", "url", "periodicity", "method", "body", "timeout", "degraded_at", "retry", "follow_redirects", "active", "public", "description", "regions", "headers", "status_code_assertions", "body_assertions", "header_assertions", "tags", "ip_version", "certificate_warn_days", "status", "effective_degraded_at", "resolved_regions", "created_at", "updated_at", "revision"]) -> None: ...
+    def ClearField(self, field_name: Literal["id", "name", "url", "periodicity", "method", "body", "timeout", "degraded_at", "retry", "follow_redirects", "active", "public", "description", "regions", "headers", "status_code_assertions", "body_assertions", "header_assertions", "tags", "ip_version", "certificate_warn_days", "json_assertions", "status", "effective_degraded_at", "resolved_regions", "created_at", "updated_at", "revision"]) -> None: ...
 
 class TcpMonitor(Message):
     """A monitor that opens TCP connections."""
@@ -1305,7 +1335,7 @@ class ListMissedSlotsRequest(Message):
     @property
     def reasons(self) -> RepeatedScalarFieldContainer[words.MissedReason]:
         """Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
-        `disconnected`, `fault`, `unknown`.
+        `disconnected`, `no_ipv6`, `fault`, `unknown`.
         """
     @property
     def to(self) -> Timestamp:
@@ -1356,7 +1386,8 @@ class MissedSlots(Message):
     reason: words.MissedReason
     """Reason. `down`: the server was not running. `overloaded`: the next slot was due before the check could start.
     `changed`: the monitor was edited, paused or deleted before. `disconnected`: the probe of the region was not
-    connected, or did not report a result in time. `fault`: an error of the server. `unknown`: stored by a version that
+    connected, or did not report a result in time. `no_ipv6`: the probe has no IPv6, and the monitor requires it.
+    `fault`: an error of the server. `unknown`: stored by a version that
     did not record it.
     """
     place: str

@@ -531,7 +531,7 @@ class MonitorService:
             page_token: `next_page_token` of the page before, together with the same filter.
             regions: Only those of these regions.
             reasons: Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
-                `disconnected`, `fault`, `unknown`.
+                `disconnected`, `no_ipv6`, `fault`, `unknown`.
             from_: Only those with a slot at this time or later.
             to: Only those with a slot before this time.
             options: Options of this call.
@@ -560,7 +560,7 @@ class MonitorService:
             page_token: `next_page_token` of the page before, together with the same filter.
             regions: Only those of these regions.
             reasons: Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
-                `disconnected`, `fault`, `unknown`.
+                `disconnected`, `no_ipv6`, `fault`, `unknown`.
             from_: Only those with a slot at this time or later.
             to: Only those with a slot before this time.
             options: Options of this call.
@@ -995,7 +995,7 @@ class AsyncMonitorService:
             page_token: `next_page_token` of the page before, together with the same filter.
             regions: Only those of these regions.
             reasons: Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
-                `disconnected`, `fault`, `unknown`.
+                `disconnected`, `no_ipv6`, `fault`, `unknown`.
             from_: Only those with a slot at this time or later.
             to: Only those with a slot before this time.
             options: Options of this call.
@@ -1024,7 +1024,7 @@ class AsyncMonitorService:
             page_token: `next_page_token` of the page before, together with the same filter.
             regions: Only those of these regions.
             reasons: Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
-                `disconnected`, `fault`, `unknown`.
+                `disconnected`, `no_ipv6`, `fault`, `unknown`.
             from_: Only those with a slot at this time or later.
             to: Only those with a slot before this time.
             options: Options of this call.

@@ -213,7 +213,7 @@ NUMBER_COMPARATORS: Final[tuple[NumberComparator, ...]] = (
 )
 """Comparators of numbers."""
 
-TextComparator: TypeAlias = Literal["contains", "not_contains", "eq", "neq", "empty", "not_empty", "gt", "gte", "lt", "lte"]
+TextComparator: TypeAlias = Literal["contains", "not_contains", "eq", "neq", "empty", "not_empty", "gt", "gte", "lt", "lte", "matches", "not_matches"]
 """Comparators of texts."""
 
 TEXT_COMPARATORS: Final[tuple[TextComparator, ...]] = (
@@ -227,6 +227,8 @@ TEXT_COMPARATORS: Final[tuple[TextComparator, ...]] = (
     "gte",
     "lt",
     "lte",
+    "matches",
+    "not_matches",
 )
 """Comparators of texts."""
 

@@ -6,8 +6,8 @@ use rules::{MonitorId, Region, Timestamp};
 
 use super::*;
 use crate::check::{
-    DnsObservation, Failure, FailureKind, Job, ProbeName, TcpObservation, Trigger, conclude,
-    tcp::TcpPlan,
+    DnsObservation, Failure, FailureKind, Job, ProbeName, TcpObservation, Trigger, Undecided,
+    conclude, tcp::TcpPlan,
 };
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
@@ -112,6 +112,27 @@ fn last_attempt_decides_and_failures_keep_evidence() {
         assert_eq!(result.latency_us, latency_us);
         assert_eq!(result.identity, job.identity());
         assert_eq!(result.evidence.map(|evidence| evidence.attempts.len()), kept);
+    }
+}
+
+// decision 0083
+#[test]
+fn only_attempts_without_ipv6_decide_nothing() {
+    let ipv6 = || Failure::new(FailureKind::ProbeWithoutIpv6, "this probe has no IPv6");
+    for (failures, expected) in [
+        (vec![Some(ipv6())], Some(Undecided::NoIpv6)),
+        (vec![Some(ipv6()), Some(ipv6())], Some(Undecided::NoIpv6)),
+        (vec![Some(refused()), Some(ipv6())], None),
+        (vec![Some(ipv6()), Some(refused())], None),
+        (vec![Some(ipv6()), None], None),
+    ] {
+        let assessed = |failure: Option<Failure>| {
+            let attempt = attempt(1, failure);
+            let assessment = assess(&plan(None), &attempt);
+            (attempt, assessment)
+        };
+        let attempts: Vec<_> = failures.into_iter().map(assessed).collect();
+        assert_eq!(Undecided::of(&attempts), expected, "{attempts:?}");
     }
 }
 

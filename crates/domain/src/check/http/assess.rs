@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use ::http::{HeaderMap, Method};
-use rules::monitor::{HeaderAssertion, StatusCodeAssertion, TextAssertion};
+use rules::monitor::StatusCodeAssertion;
 use rules::{NumberComparator, TextComparator, Timestamp, counted};
 
-use super::{HttpPlan, decode};
+use super::{HeaderExpectation, HttpPlan, decode, json};
 use crate::check::findings::Findings;
 use crate::check::redact::{self, excerpt};
-use crate::check::text::{self, Comparison, Text};
+use crate::check::text::{self, Comparison, ReadyExpectation, SearchBudget, Text, TextExpectation};
 use crate::check::{AssertionResult, HttpObservation, SearchResult};
 
 /// Reason for an undecided body assertion if the memory budget was used up.
@@ -31,32 +31,13 @@ pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpObservation) -> Findi
     for assertion in &plan.status_code_assertions {
         found.status(assertion, status);
     }
-    if !plan.body_assertions.is_empty() {
-        // A HEAD response has no body: ignore any bytes that follow it.
-        let is_head = plan.method == Method::HEAD;
-        let has_more = seen.body.truncated && !is_head;
-        let bytes = if is_head { &[][..] } else { &seen.body.bytes };
-        let decoded = decode(&answer.headers, bytes, has_more);
-        let mut undecided = 0;
-        for (index, assertion) in plan.body_assertions.iter().enumerate() {
-            let known = Text { known: &decoded, has_more };
-            let searched = seen.body.found.as_ref().filter(|_| !is_head);
-            let held = match (assertion.comparator, searched) {
-                (TextComparator::Contains, Some(searched)) => contained(searched, index),
-                (TextComparator::NotContains, Some(searched)) => contained(searched, index).not(),
-                (comparator, _) => known.compare(comparator, &assertion.target),
-            };
-            undecided += usize::from(held == Comparison::Undecidable);
-            found.body(assertion, known, held);
-        }
-        if undecided > 0 && seen.body.memory_exhausted {
-            found.lacks_memory = found.reasons.len() == undecided;
-            found.reasons.push(OUT_OF_MEMORY.to_owned());
-        }
+    let budget = SearchBudget::new();
+    if !plan.body_assertions.is_empty() || !plan.json_assertions.is_empty() {
+        found.whole_body(plan, seen, &answer.headers, &budget);
     }
     let before_headers = found.reasons.len();
     for assertion in &plan.header_assertions {
-        found.header(assertion, &answer.headers);
+        found.header(assertion, &answer.headers, &budget);
     }
     found.lacks_memory &= found.reasons.len() == before_headers;
     found
@@ -82,6 +63,38 @@ pub(in crate::check) fn expiring_certificate(
 }
 
 impl Findings {
+    /// Assesses all assertions on the body.
+    fn whole_body(
+        &mut self,
+        plan: &HttpPlan,
+        seen: &HttpObservation,
+        headers: &HeaderMap,
+        budget: &SearchBudget,
+    ) {
+        // A HEAD response has no body: ignore any bytes that follow it.
+        let is_head = plan.method == Method::HEAD;
+        let has_more = seen.body.truncated && !is_head;
+        let bytes = if is_head { &[][..] } else { &seen.body.bytes };
+        let decoded = decode(headers, bytes, has_more);
+        let known = Text { known: &decoded, has_more };
+        let mut undecided = 0;
+        for (index, expected) in plan.body_assertions.iter().enumerate() {
+            let searched = seen.body.found.as_ref().filter(|_| !is_head);
+            let held = match (expected.comparator, searched) {
+                (TextComparator::Contains, Some(searched)) => contained(searched, index),
+                (TextComparator::NotContains, Some(searched)) => contained(searched, index).not(),
+                _ => known.compare(&expected.ready(budget)),
+            };
+            undecided += usize::from(held == Comparison::Undecidable);
+            self.body(expected, known, held);
+        }
+        undecided += json::assess(self, &plan.json_assertions, known, budget);
+        if undecided > 0 && seen.body.memory_exhausted {
+            self.lacks_memory = self.reasons.len() == undecided;
+            self.reasons.push(OUT_OF_MEMORY.to_owned());
+        }
+    }
+
     fn status(&mut self, assertion: &StatusCodeAssertion, status: u16) {
         let StatusCodeAssertion { target, comparator } = assertion;
         let (holds, expected) = match comparator {
@@ -102,8 +115,8 @@ impl Findings {
         });
     }
 
-    fn body(&mut self, assertion: &TextAssertion, body: Text<'_>, held: Comparison) {
-        let TextAssertion { target, comparator } = assertion;
+    fn body(&mut self, expected: &TextExpectation, body: Text<'_>, held: Comparison) {
+        let TextExpectation { target, comparator, .. } = expected;
         let seen = excerpt(body.known);
         if held != Comparison::Yes {
             self.reasons.push(text::reason("body", &seen, *comparator, target, held));
@@ -115,20 +128,26 @@ impl Findings {
         });
     }
 
-    fn header(&mut self, assertion: &HeaderAssertion, headers: &HeaderMap) {
-        let HeaderAssertion { key, target, comparator } = assertion;
+    fn header(
+        &mut self,
+        assertion: &HeaderExpectation,
+        headers: &HeaderMap,
+        budget: &SearchBudget,
+    ) {
+        let HeaderExpectation { key, expected } = assertion;
+        let TextExpectation { target, comparator, .. } = expected;
         let what = format!("header `{}`", excerpt(key));
         let lines: Vec<_> = headers
             .get_all(key.as_str())
             .iter()
             .map(|line| String::from_utf8_lossy(line.as_bytes()))
             .collect();
-        let (held, line) = any_or_all(&lines, *comparator, target);
+        let (held, line) = any_or_all(&lines, &expected.ready(budget));
         let hide = |text: &str| excerpt(&redact::header_value(key, text));
         let seen = match (line, held) {
             (None, _) => "absent".to_owned(),
             // Shows the one line that decided, or all lines if none did.
-            (Some(line), Comparison::No | Comparison::NotANumber) if needs_all(*comparator) => {
+            (Some(line), Comparison::No | Comparison::NotANumber) if expected.needs_all() => {
                 hide(line)
             }
             (Some(line), _) if lines.len() == 1 => hide(line),
@@ -168,28 +187,13 @@ fn contained(found: &SearchResult, assertion: usize) -> Comparison {
 /// `empty`, `neq` and `not_contains` (design §5), and `empty` stays the opposite of `not_empty`.
 fn any_or_all<'a>(
     lines: &'a [Cow<'_, str>],
-    comparator: TextComparator,
-    target: &str,
+    ready: &ReadyExpectation<'_>,
 ) -> (Comparison, Option<&'a str>) {
-    let held = |line: &Cow<'_, str>| Text::complete(line).compare(comparator, target);
-    let needs_all = needs_all(comparator);
+    let held = |line: &Cow<'_, str>| Text::complete(line).compare(ready);
+    let needs_all = ready.expected.needs_all();
     let deciding = lines.iter().find(|line| (held(line) == Comparison::Yes) != needs_all);
     match deciding.or(lines.first()) {
         Some(line) => (held(line), Some(line)),
         None => (needs_all.into(), None),
-    }
-}
-
-/// Returns whether all lines of a header must match instead of any.
-fn needs_all(comparator: TextComparator) -> bool {
-    match comparator {
-        TextComparator::Neq | TextComparator::NotContains | TextComparator::Empty => true,
-        TextComparator::Contains
-        | TextComparator::Eq
-        | TextComparator::NotEmpty
-        | TextComparator::Gt
-        | TextComparator::Gte
-        | TextComparator::Lt
-        | TextComparator::Lte => false,
     }
 }

@@ -9,12 +9,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use percent_encoding::percent_decode_str;
-use rules::monitor::{Header, HttpCheck, TextAssertion};
+use rules::monitor::{Header, HeaderAssertion, HttpCheck, TextAssertion};
 use rules::{TextComparator, limits};
 use url::Url;
 
-use super::{BodyType, HttpPlan};
+use super::{BodyType, HeaderExpectation, HttpPlan, JsonExpectation};
 use crate::check::redact;
+use crate::check::text::TextExpectation;
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -57,29 +58,64 @@ impl HttpPlan {
             ip_version: check.ip_version,
             certificate_warning: (check.certificate_warn_days > 0)
                 .then(|| DAY * u32::from(check.certificate_warn_days)),
-            body_kept: body_bytes_to_keep(&check.body_assertions),
-            body_read: if check.body_assertions.is_empty() {
+            body_kept: body_bytes_to_keep(check),
+            body_read: if check.body_assertions.is_empty() && check.json_assertions.is_empty() {
                 limits::EVIDENCE_BODY_BYTES
             } else {
                 limits::BODY_READ_BYTES_MAX
             },
             status_code_assertions: check.status_code_assertions.clone(),
-            body_assertions: check.body_assertions.clone(),
-            header_assertions: check.header_assertions.clone(),
+            body_assertions: check
+                .body_assertions
+                .iter()
+                .map(|it| TextExpectation::new(it.comparator, &it.target))
+                .collect::<Result<_, _>>()?,
+            json_assertions: check
+                .json_assertions
+                .iter()
+                .map(JsonExpectation::new)
+                .collect::<Result<_, _>>()?,
+            header_assertions: check
+                .header_assertions
+                .iter()
+                .map(header_expectation)
+                .collect::<Result<_, _>>()?,
         })
     }
 }
 
-/// Returns how many bytes of a body to keep. A comparison needs the length of its target in the
-/// widest charset, and a few more bytes to detect that the body is longer.
-fn body_bytes_to_keep(assertions: &[TextAssertion]) -> usize {
+fn header_expectation(assertion: &HeaderAssertion) -> Result<HeaderExpectation, String> {
+    let expected = TextExpectation::new(assertion.comparator, &assertion.target)?;
+    Ok(HeaderExpectation { key: assertion.key.clone(), expected })
+}
+
+/// Returns how many bytes of a body to keep.
+fn body_bytes_to_keep(check: &HttpCheck) -> usize {
+    if !check.json_assertions.is_empty() {
+        return limits::BODY_READ_BYTES_MAX;
+    }
+    let needed = check.body_assertions.iter().map(bytes_needed).max().unwrap_or(0);
+    needed.clamp(limits::EVIDENCE_BODY_BYTES, limits::BODY_READ_BYTES_MAX)
+}
+
+/// Returns how many bytes of a body an assertion needs. A comparison needs the length of its target in
+/// the widest charset, and a few more bytes to detect that the body is longer.
+fn bytes_needed(assertion: &TextAssertion) -> usize {
     const BYTES_FOR_EACH: usize = 4;
     const MORE: usize = 16;
-    let compared = assertions.iter().filter(|it| {
-        !matches!(it.comparator, TextComparator::Contains | TextComparator::NotContains)
-    });
-    let needed = compared.map(|it| it.target.len() * BYTES_FOR_EACH + MORE).max().unwrap_or(0);
-    needed.clamp(limits::EVIDENCE_BODY_BYTES, limits::BODY_READ_BYTES_MAX)
+    match assertion.comparator {
+        // `Search` examines the body while it is read.
+        TextComparator::Contains | TextComparator::NotContains => 0,
+        TextComparator::Matches | TextComparator::NotMatches => limits::BODY_READ_BYTES_MAX,
+        TextComparator::Eq
+        | TextComparator::Neq
+        | TextComparator::Empty
+        | TextComparator::NotEmpty
+        | TextComparator::Gt
+        | TextComparator::Gte
+        | TextComparator::Lt
+        | TextComparator::Lte => assertion.target.len() * BYTES_FOR_EACH + MORE,
+    }
 }
 
 impl BodyType {

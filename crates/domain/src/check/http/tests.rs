@@ -2,6 +2,7 @@
 
 mod certificates;
 mod headers;
+mod json;
 mod redirects;
 mod requests;
 mod responses;

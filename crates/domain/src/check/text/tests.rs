@@ -2,10 +2,16 @@
 
 use proptest::prelude::*;
 use rules::TextComparator::{
-    self, Contains, Empty, Eq, Gt, Gte, Lt, Lte, Neq, NotContains, NotEmpty,
+    self, Contains, Empty, Eq, Gt, Gte, Lt, Lte, Matches, Neq, NotContains, NotEmpty, NotMatches,
 };
 
 use super::*;
+
+/// Returns the expectation. A target that is not an expression becomes `a`.
+fn expected(comparator: TextComparator, target: &str) -> TextExpectation {
+    TextExpectation::new(comparator, target)
+        .unwrap_or_else(|_| TextExpectation::new(comparator, "a").expect("`a` is an expression"))
+}
 
 // design: §5 "where the target is a number, …; otherwise text by code point"
 #[test]
@@ -42,9 +48,16 @@ fn whole_texts_are_compared() {
         ("a", Lte, "a", Comparison::Yes),
         ("\u{FFFF}", Lt, "\u{10000}", Comparison::Yes),
         ("10", Gt, "9 lives", Comparison::No),
+        ("all ok", Matches, r"\bok$", Comparison::Yes),
+        ("all OK", Matches, "(?i)ok", Comparison::Yes),
+        ("all ok\n", Matches, "^ok$", Comparison::No),
+        ("all\nok\n", Matches, "(?m)^ok$", Comparison::Yes),
+        ("", Matches, "", Comparison::Yes),
+        ("all ok", NotMatches, "o.", Comparison::No),
+        ("all ok", NotMatches, "error|down", Comparison::Yes),
     ] {
         assert_eq!(
-            Text::complete(text).compare(comparator, target),
+            Text::complete(text).compare(&expected(comparator, target).ready(&SearchBudget::new())),
             held,
             "{text:?} {comparator} {target:?}"
         );
@@ -79,9 +92,18 @@ fn incomplete_text_decides_only_known_results() {
         (" \n1e", Gt, "5", Comparison::Undecidable),
         ("<html>", Gt, "5", Comparison::NotANumber),
         ("12 monkeys", Lt, "500", Comparison::NotANumber),
+        ("all ok and", Matches, "ok.*", Comparison::Yes),
+        ("all ok", Matches, "ok$", Comparison::Undecidable),
+        ("all ok", Matches, "down", Comparison::Undecidable),
+        ("all ok and", NotMatches, "ok", Comparison::No),
+        ("all ok", NotMatches, "down", Comparison::Undecidable),
     ] {
         let text = Text { known, has_more: true };
-        assert_eq!(text.compare(comparator, target), held, "{known:?}… {comparator} {target:?}");
+        assert_eq!(
+            text.compare(&expected(comparator, target).ready(&SearchBudget::new())),
+            held,
+            "{known:?}… {comparator} {target:?}"
+        );
     }
 }
 
@@ -126,19 +148,21 @@ body gt `5`: expected to be greater than `5`
 body gte `5`: expected to be at least `5`
 body lt `5`: expected to be less than `5`
 body lte `5`: expected to be at most `5`
+body matches `5`: expected to match `5`
+body not_matches `5`: expected to not match `5`
 "#);
 }
 
 proptest! {
     #[test]
     fn decided_beginning_equals_whole_text(
-        text in "[ab1. -]{1,6}|.{1,6}", target in "[ab1. -]{0,6}|.{0,6}", cut in 0_usize..6,
+        text in "[ab1. -]{1,6}|.{1,6}", target in "[ab1. -]{0,6}|.{0,6}|[ab.*$|?]{1,6}", cut in 0_usize..6,
     ) {
         let cut = text.char_indices().map(|(index, _)| index).nth(cut).unwrap_or(0);
         for comparator in TextComparator::ALL {
-            let beginning = Text { known: &text[..cut], has_more: true }.compare(*comparator, &target);
+            let beginning = Text { known: &text[..cut], has_more: true }.compare(&expected(*comparator, &target).ready(&SearchBudget::new()));
             if beginning != Comparison::Undecidable {
-                let whole = Text::complete(&text).compare(*comparator, &target);
+                let whole = Text::complete(&text).compare(&expected(*comparator, &target).ready(&SearchBudget::new()));
                 prop_assert_eq!(beginning, whole, "{} {} {}", text, comparator, target);
             }
         }
@@ -148,12 +172,13 @@ proptest! {
     fn whole_text_is_decided_and_negations_disagree(text: String, target: String) {
         let whole = Text::complete(&text);
         for comparator in TextComparator::ALL {
-            prop_assert_ne!(whole.compare(*comparator, &target), Comparison::Undecidable);
+            prop_assert_ne!(whole.compare(&expected(*comparator, &target).ready(&SearchBudget::new())), Comparison::Undecidable);
         }
-        let holds = |comparator| whole.compare(comparator, &target) == Comparison::Yes;
+        let holds = |comparator| whole.compare(&expected(comparator, &target).ready(&SearchBudget::new())) == Comparison::Yes;
         prop_assert_ne!(holds(Contains), holds(NotContains));
         prop_assert_ne!(holds(Eq), holds(Neq));
         prop_assert_ne!(holds(Empty), holds(NotEmpty));
+        prop_assert_ne!(holds(Matches), holds(NotMatches));
         if number(&target).is_none() {
             prop_assert_ne!(holds(Gt), holds(Lte));
             prop_assert_ne!(holds(Lt), holds(Gte));
@@ -163,7 +188,7 @@ proptest! {
     #[test]
     fn numbers_are_ordered_as_numbers(text in -1e9_f64..1e9, target in -1e9_f64..1e9) {
         let (text, written) = (format!("{text}"), format!("{target}"));
-        let held = Text::complete(&text).compare(Gt, &written) == Comparison::Yes;
+        let held = Text::complete(&text).compare(&expected(Gt, &written).ready(&SearchBudget::new())) == Comparison::Yes;
         prop_assert_eq!(held, text.parse::<f64>().unwrap() > target);
     }
 }

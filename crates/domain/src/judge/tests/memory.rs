@@ -160,7 +160,7 @@ fn reasons_read_as_text() {
         "fails in 4 of 6 regions (2 of 3 probes)",
         "still fails in 1 of 2 regions, fewer than before",
         "fails in `fly-ams`, two slots in a row",
-        "is slow in 2 of 3 regions",
+        "is degraded in 2 of 3 regions",
         "the checks of all 3 regions succeed",
         "the check succeeds",
         "fails in no more than 1 of 3 regions",

@@ -91,7 +91,7 @@ pub(super) fn facts(event: &Event) -> Vec<Fact> {
 pub(super) fn region(seen: &RegionOutcome) -> String {
     let word = match (seen.failing, &seen.reason) {
         (true, _) => "failing",
-        (false, Some(_)) => "slow",
+        (false, Some(_)) => "degraded",
         (false, None) => "ok",
     };
     let mut line = match &seen.place {

@@ -56,6 +56,7 @@ const HEADERS: Argument = argument(
 );
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a line for each argument")]
 async fn http_monitor_arguments_change_in_place() {
     let sheet = LifecycleCase {
         resource: "service_http_monitor",
@@ -104,6 +105,15 @@ async fn http_monitor_arguments_change_in_place() {
                     "\nbody_assertions {\n target = \"\"\n comparator = \"empty\"\n}\n",
                     "\nbody_assertions {\n target = \"b\"\n comparator = \"contains\"\n}\nbody_assertions {\n target = \"a\"\n comparator = \"not_contains\"\n}\n",
                     "\nbody_assertions {\n target = \"a\"\n comparator = \"not_contains\"\n}\nbody_assertions {\n target = \"b\"\n comparator = \"contains\"\n}\n",
+                    "",
+                ],
+            ),
+            argument(
+                "json_assertions",
+                &[
+                    "",
+                    "\njson_assertions {\n path = \"$.a[?@.b > 1]\"\n target = \"\"\n comparator = \"empty\"\n}\n",
+                    "\njson_assertions {\n path = \"$.a\"\n target = \"^\\\\d+$\"\n comparator = \"matches\"\n}\njson_assertions {\n path = \"$.a\"\n target = \"2\"\n comparator = \"lt\"\n}\n",
                     "",
                 ],
             ),

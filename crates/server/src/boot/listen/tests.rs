@@ -12,6 +12,7 @@ use web::proxies::TrustedProxies;
 use super::*;
 use crate::domains::Certificates;
 use crate::edge::{self, Budget, Edge};
+use crate::observe::Traces;
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
 
@@ -134,7 +135,8 @@ async fn stalled_form_times_out_and_its_connection_closes() {
     let address = listener.local_addr().unwrap();
     let (ctx, _clock) = Context::manual(rules::Timestamp::from_millis(0));
     let (budget, body_within) = (Budget::new(0), Duration::ZERO);
-    let edge = Edge { ctx, budget, body_within, sessions: Arc::default() };
+    let edge =
+        Edge { ctx, budget, body_within, sessions: Arc::default(), traces: Traces::default() };
     let read = async |Form(fields): Form<Vec<(String, String)>>| format!("{fields:?}");
     let router =
         Router::new().route("/form", post(read)).layer(from_fn_with_state(edge, edge::edge));

@@ -83,7 +83,7 @@ fn endpoint_renders_the_documented_metrics() {
 // issue 19, point 7: alerts and the dashboard
 #[test]
 fn alerts_and_dashboard_name_existing_metrics() {
-    let metrics = Metrics::showing_monitors(1);
+    let metrics = Metrics::with_traces(1, Traces::default());
     monitors::tests::show_one(&metrics.monitors);
     metrics.count_call("GetMonitor", "ok");
     metrics.probes.set_connected(&Region::ALL[..1], true);

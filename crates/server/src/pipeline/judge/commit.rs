@@ -85,6 +85,7 @@ impl Judge {
         self.metrics.commit_seconds.observe(begun.elapsed().as_secs_f64());
         let dropped = committed.duplicates + committed.ownerless;
         self.metrics.monitors.record(&batch.results);
+        self.metrics.traces.record_checks(&batch.results);
         self.metrics.results_committed.inc_by(ran(&batch.results).saturating_sub(dropped));
         self.record_failed_regions().await;
         self.pending.finish(&batch);

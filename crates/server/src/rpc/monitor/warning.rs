@@ -25,17 +25,33 @@ pub(super) fn for_new_monitor(services: &Services, monitor: &Monitor) -> Vec<War
 /// Returns the warnings about an updated monitor. Pausing is intended and causes no warning. The
 /// person who starts the probe of a private region decides which addresses it may reach.
 pub(super) fn for_monitor(services: &Services, monitor: &Monitor) -> Vec<Warning> {
-    let Some((field, url)) = address_of(services, monitor) else { return Vec::new() };
-    let address = literal_address(&url).or_else(|| loopback(&url));
-    let refused = address.and_then(|address| services.egress.permit(address).err());
-    refused.map(|why| unreachable(field, &why.to_string())).into_iter().collect()
+    let without_tls = certificate_without_tls(monitor);
+    without_tls.into_iter().chain(for_address(services, monitor)).collect()
+}
+
+fn for_address(services: &Services, monitor: &Monitor) -> Option<Warning> {
+    let (field, url) = address_of(services, monitor)?;
+    let address = literal_address(&url).or_else(|| loopback(&url))?;
+    let why = services.egress.permit(address).err()?;
+    Some(unreachable(field, &why.to_string()))
+}
+
+/// Returns the warning about days before the expiry of a certificate that a check may never see.
+fn certificate_without_tls(monitor: &Monitor) -> Option<Warning> {
+    let Check::Http(http) = &monitor.settings.check else { return None };
+    let is_plain = Url::parse(&http.url).is_ok_and(|url| url.scheme() == "http");
+    (is_plain && http.certificate_warn_days > 0).then(|| {
+        let message = "an http URL has no certificate; only https URLs that it redirects to count";
+        warning("certificate_warn_days", message.to_owned())
+    })
 }
 
 /// Returns the warnings about a draft, whose name is resolved once. A name without addresses causes no
 /// warning, because a person may create its record next.
 pub(super) async fn for_draft(services: &Services, draft: &Monitor) -> Vec<Warning> {
     let known = for_monitor(services, draft);
-    let Some((field, url)) = address_of(services, draft).filter(|_| known.is_empty()) else {
+    let knows_address = for_address(services, draft).is_some();
+    let Some((field, url)) = address_of(services, draft).filter(|_| !knows_address) else {
         return known;
     };
     let Some(name) = domain(&url) else { return known };
@@ -51,7 +67,7 @@ pub(super) async fn for_draft(services: &Services, draft: &Monitor) -> Vec<Warni
         }
     }
     let warning = first.map(|why| unreachable(field, &format!("`{name}` is blocked: {why}")));
-    warning.into_iter().collect()
+    known.into_iter().chain(warning).collect()
 }
 
 /// Returns the field with the address of a monitor that this server checks, and the address as a URL.

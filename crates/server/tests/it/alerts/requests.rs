@@ -293,28 +293,28 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     # discord
     POST /api/webhooks/1100000000000000001/wH3n-you_see_this-iT-leaked-0123456789-abcdefghijklmnopqrstuvwxyz?thread_id=7&wait=true
     content-type: application/json
-    {"allowed_mentions":{"parse":[]},"embeds":[{"title":"🟠 Degraded: API & \\<shop\\>","color":16764957,"fields":[{"name":"Target","value":"`GET http://api.example/`"},{"name":"Since","value":"2026-11-21 00:00:30 UTC","inline":true},{"name":"Workspace","value":"Acme","inline":true}],"description":"took N ms, more than 1 ms\n• this server: slow, status 200, N ms: took N ms, more than 1 ms","url":"https://aloft.example.com/status/acme/component/cmp_1","timestamp":"2026-11-21T00:01:30.000Z"}]}
+    {"allowed_mentions":{"parse":[]},"embeds":[{"title":"🟠 Degraded: API & \\<shop\\>","color":16764957,"fields":[{"name":"Target","value":"`GET http://api.example/`"},{"name":"Since","value":"2026-11-21 00:00:30 UTC","inline":true},{"name":"Workspace","value":"Acme","inline":true}],"description":"took N ms, more than 1 ms\n• this server: degraded, status 200, N ms: took N ms, more than 1 ms","url":"https://aloft.example.com/status/acme/component/cmp_1","timestamp":"2026-11-21T00:01:30.000Z"}]}
 
     # slack
     POST /services/T00000001/B00000001/0123456789abcdefghijklmn
     content-type: application/json
-    {"text":"🟠 Degraded: API &amp; &lt;shop&gt;","mrkdwn":false,"attachments":[{"color":"#ffd01d","fallback":"🟠 Degraded: API &amp; &lt;shop&gt;","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"took N ms, more than 1 ms","verbatim":true}},{"type":"section","fields":[{"type":"mrkdwn","text":"*Target*\n`GET http://api.example/`","verbatim":true},{"type":"mrkdwn","text":"*Since*\n2026-11-21 00:00:30 UTC","verbatim":true}]},{"type":"section","text":{"type":"mrkdwn","text":"• this server: slow, status 200, N ms: took N ms, more than 1 ms","verbatim":true}},{"type":"context","elements":[{"type":"mrkdwn","text":"<!date^1795219290^{date_short_pretty} {time_secs}|2026-11-21 00:01:30 UTC> · Acme · <https://aloft.example.com/status/acme/component/cmp_1|Open in Aloft>","verbatim":true}]}]}]}
+    {"text":"🟠 Degraded: API &amp; &lt;shop&gt;","mrkdwn":false,"attachments":[{"color":"#ffd01d","fallback":"🟠 Degraded: API &amp; &lt;shop&gt;","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"took N ms, more than 1 ms","verbatim":true}},{"type":"section","fields":[{"type":"mrkdwn","text":"*Target*\n`GET http://api.example/`","verbatim":true},{"type":"mrkdwn","text":"*Since*\n2026-11-21 00:00:30 UTC","verbatim":true}]},{"type":"section","text":{"type":"mrkdwn","text":"• this server: degraded, status 200, N ms: took N ms, more than 1 ms","verbatim":true}},{"type":"context","elements":[{"type":"mrkdwn","text":"<!date^1795219290^{date_short_pretty} {time_secs}|2026-11-21 00:01:30 UTC> · Acme · <https://aloft.example.com/status/acme/component/cmp_1|Open in Aloft>","verbatim":true}]}]}]}
 
     # pagerduty
     POST /v2/enqueue
     content-type: application/json
-    {"routing_key":"e93facc04764012d7bfb002500d5d1a6","event_action":"trigger","dedup_key":"mon_1","client":"Aloft","payload":{"summary":"Degraded: API & <shop>","source":"GET http://api.example/","severity":"warning","group":"Acme","custom_details":{"Why":"took N ms, more than 1 ms","Target":"GET http://api.example/","Since":"2026-11-21 00:00:30 UTC","Workspace":"Acme","Seen":["this server: slow, status 200, N ms: took N ms, more than 1 ms"]},"timestamp":"2026-11-21T00:01:30.000Z"},"client_url":"https://aloft.example.com/status/acme/component/cmp_1","links":[{"href":"https://aloft.example.com/status/acme/component/cmp_1","text":"Open in Aloft"}]}
+    {"routing_key":"e93facc04764012d7bfb002500d5d1a6","event_action":"trigger","dedup_key":"mon_1","client":"Aloft","payload":{"summary":"Degraded: API & <shop>","source":"GET http://api.example/","severity":"warning","group":"Acme","custom_details":{"Why":"took N ms, more than 1 ms","Target":"GET http://api.example/","Since":"2026-11-21 00:00:30 UTC","Workspace":"Acme","Seen":["this server: degraded, status 200, N ms: took N ms, more than 1 ms"]},"timestamp":"2026-11-21T00:01:30.000Z"},"client_url":"https://aloft.example.com/status/acme/component/cmp_1","links":[{"href":"https://aloft.example.com/status/acme/component/cmp_1","text":"Open in Aloft"}]}
 
     # opsgenie
     POST /v2/alerts
     content-type: application/json
     authorization: GenieKey eb243592-faa2-4ba2-a551-1afdf565c889
-    {"message":"Degraded: API & <shop>","alias":"mon_1","description":"https://aloft.example.com/status/acme/component/cmp_1\n\ntook N ms, more than 1 ms\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: slow, status 200, N ms: took N ms, more than 1 ms","details":{"Target":"GET http://api.example/","Since":"2026-11-21 00:00:30 UTC","Workspace":"Acme"},"entity":"GET http://api.example/","source":"Aloft","tags":["degraded"],"priority":"P3"}
+    {"message":"Degraded: API & <shop>","alias":"mon_1","description":"https://aloft.example.com/status/acme/component/cmp_1\n\ntook N ms, more than 1 ms\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: degraded, status 200, N ms: took N ms, more than 1 ms","details":{"Target":"GET http://api.example/","Since":"2026-11-21 00:00:30 UTC","Workspace":"Acme"},"entity":"GET http://api.example/","source":"Aloft","tags":["degraded"],"priority":"P3"}
 
     # telegram
     POST /bot123456789:AAF0e1d2c3b4a5968778695a4b3c2d1e0f9/sendMessage
     content-type: application/json
-    {"chat_id":"-1001234567890","text":"🟠 <b>Degraded: API &amp; &lt;shop&gt;</b>\ntook N ms, more than 1 ms\nTarget: <code>GET http://api.example/</code>\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: slow, status 200, N ms: took N ms, more than 1 ms\n<a href=\"https://aloft.example.com/status/acme/component/cmp_1\">Open in Aloft</a>","parse_mode":"HTML","link_preview_options":{"is_disabled":true}}
+    {"chat_id":"-1001234567890","text":"🟠 <b>Degraded: API &amp; &lt;shop&gt;</b>\ntook N ms, more than 1 ms\nTarget: <code>GET http://api.example/</code>\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: degraded, status 200, N ms: took N ms, more than 1 ms\n<a href=\"https://aloft.example.com/status/acme/component/cmp_1\">Open in Aloft</a>","parse_mode":"HTML","link_preview_options":{"is_disabled":true}}
 
     # sms
     POST /2010-04-01/Accounts/AC0123456789abcdef0123456789abcdef/Messages.json
@@ -329,23 +329,23 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     # google_chat
     POST /v1/spaces/AAAAbbbbCCCC/messages?key=AIzaSyD0e1f2a3b4c5d6e7f8091a2b3c4d5e6f7&token=t0k_en-of%3Dthe%20space&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=mon_1-1795219230000-chn_1-degraded
     content-type: application/json
-    {"fallbackText":"🟠 Degraded: API & <shop>","thread":{"threadKey":"mon_1"},"cardsV2":[{"cardId":"event","card":{"header":{"title":"🟠 Degraded: API & <shop>","subtitle":"Acme · 2026-11-21 00:01:30 UTC"},"sections":[{"widgets":[{"textParagraph":{"text":"took N ms, more than 1 ms"}},{"decoratedText":{"topLabel":"Target","text":"GET http://api.example/","wrapText":true}},{"decoratedText":{"topLabel":"Since","text":"2026-11-21 00:00:30 UTC","wrapText":true}},{"textParagraph":{"text":"• this server: slow, status 200, N ms: took N ms, more than 1 ms"}},{"buttonList":{"buttons":[{"text":"Open in Aloft","onClick":{"openLink":{"url":"https://aloft.example.com/status/acme/component/cmp_1"}}}]}}]}]}}]}
+    {"fallbackText":"🟠 Degraded: API & <shop>","thread":{"threadKey":"mon_1"},"cardsV2":[{"cardId":"event","card":{"header":{"title":"🟠 Degraded: API & <shop>","subtitle":"Acme · 2026-11-21 00:01:30 UTC"},"sections":[{"widgets":[{"textParagraph":{"text":"took N ms, more than 1 ms"}},{"decoratedText":{"topLabel":"Target","text":"GET http://api.example/","wrapText":true}},{"decoratedText":{"topLabel":"Since","text":"2026-11-21 00:00:30 UTC","wrapText":true}},{"textParagraph":{"text":"• this server: degraded, status 200, N ms: took N ms, more than 1 ms"}},{"buttonList":{"buttons":[{"text":"Open in Aloft","onClick":{"openLink":{"url":"https://aloft.example.com/status/acme/component/cmp_1"}}}]}}]}]}}]}
 
     # grafana_oncall
     POST /integrations/v1/formatted_webhook/bJ8Kd0mN3pQ6rS9tU2vW5xY/
     content-type: application/json
-    {"alert_uid":"mon_1","title":"Degraded: API & <shop>","message":"took N ms, more than 1 ms\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: slow, status 200, N ms: took N ms, more than 1 ms","state":"alerting","link_to_upstream_details":"https://aloft.example.com/status/acme/component/cmp_1"}
+    {"alert_uid":"mon_1","title":"Degraded: API & <shop>","message":"took N ms, more than 1 ms\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: degraded, status 200, N ms: took N ms, more than 1 ms","state":"alerting","link_to_upstream_details":"https://aloft.example.com/status/acme/component/cmp_1"}
 
     # ntfy
     POST /
     content-type: application/json
     authorization: Bearer tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2
-    {"topic":"alerts","title":"Degraded: API & <shop>","message":"took N ms, more than 1 ms\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: slow, status 200, N ms: took N ms, more than 1 ms","priority":4,"tags":["warning"],"click":"https://aloft.example.com/status/acme/component/cmp_1"}
+    {"topic":"alerts","title":"Degraded: API & <shop>","message":"took N ms, more than 1 ms\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: degraded, status 200, N ms: took N ms, more than 1 ms","priority":4,"tags":["warning"],"click":"https://aloft.example.com/status/acme/component/cmp_1"}
 
     # ms_teams
     POST /workflows/0123456789abcdef/triggers/manual/paths/invoke?api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sig=k3Jd9-sVq0wXyZ1aBcD2eFgH3iJkL4mNoP5qRsT6uVw
     content-type: application/json
-    {"type":"message","attachments":[{"contentType":"application/vnd.microsoft.card.adaptive","contentUrl":null,"content":{"$schema":"http://adaptivecards.io/schemas/adaptive-card.json","type":"AdaptiveCard","version":"1.4","msteams":{"width":"Full"},"fallbackText":"🟠 Degraded: API & <shop>","body":[{"type":"RichTextBlock","spacing":"Default","inlines":[{"type":"TextRun","text":"🟠 Degraded: API & <shop>","size":"Large","weight":"Bolder","color":"Warning"}]},{"type":"RichTextBlock","spacing":"None","inlines":[{"type":"TextRun","text":"Acme · 2026-11-21 00:01:30 UTC","isSubtle":true}]},{"type":"RichTextBlock","spacing":"Default","inlines":[{"type":"TextRun","text":"took N ms, more than 1 ms"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"Target: ","weight":"Bolder"},{"type":"TextRun","text":"GET http://api.example/"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"Since: ","weight":"Bolder"},{"type":"TextRun","text":"2026-11-21 00:00:30 UTC"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"• this server: slow, status 200, N ms: took N ms, more than 1 ms"}]}],"actions":[{"type":"Action.OpenUrl","title":"Open in Aloft","url":"https://aloft.example.com/status/acme/component/cmp_1"}]}}]}
+    {"type":"message","attachments":[{"contentType":"application/vnd.microsoft.card.adaptive","contentUrl":null,"content":{"$schema":"http://adaptivecards.io/schemas/adaptive-card.json","type":"AdaptiveCard","version":"1.4","msteams":{"width":"Full"},"fallbackText":"🟠 Degraded: API & <shop>","body":[{"type":"RichTextBlock","spacing":"Default","inlines":[{"type":"TextRun","text":"🟠 Degraded: API & <shop>","size":"Large","weight":"Bolder","color":"Warning"}]},{"type":"RichTextBlock","spacing":"None","inlines":[{"type":"TextRun","text":"Acme · 2026-11-21 00:01:30 UTC","isSubtle":true}]},{"type":"RichTextBlock","spacing":"Default","inlines":[{"type":"TextRun","text":"took N ms, more than 1 ms"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"Target: ","weight":"Bolder"},{"type":"TextRun","text":"GET http://api.example/"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"Since: ","weight":"Bolder"},{"type":"TextRun","text":"2026-11-21 00:00:30 UTC"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"• this server: degraded, status 200, N ms: took N ms, more than 1 ms"}]}],"actions":[{"type":"Action.OpenUrl","title":"Open in Aloft","url":"https://aloft.example.com/status/acme/component/cmp_1"}]}}]}
 
     # webhook
     POST /hook
@@ -373,7 +373,7 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     Target: GET http://api.example/
     Since: 2026-11-21 00:00:30 UTC
     Workspace: Acme
-    • this server: slow, status 200, N ms: took N ms, more than 1 ms
+    • this server: degraded, status 200, N ms: took N ms, more than 1 ms
 
     2026-11-21 00:01:30 UTC
 
@@ -389,7 +389,7 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Since</th><td style="overflow-wrap:anywhere">2026-11-21 00:00:30 UTC</td></tr>
     <tr><th style="padding:2px 16px 2px 0;text-align:left;vertical-align:top">Workspace</th><td style="overflow-wrap:anywhere">Acme</td></tr>
     </table>
-    <ul style="padding-left:20px"><li>this server: slow, status 200, N ms: took N ms, more than 1 ms</li></ul>
+    <ul style="padding-left:20px"><li>this server: degraded, status 200, N ms: took N ms, more than 1 ms</li></ul>
     <p><a style="display:inline-block;padding:10px 16px;background:#16191d;color:#ffffff;text-decoration:none;border-radius:4px" href="https://aloft.example.com/status/acme/component/cmp_1">Open in Aloft</a></p>
     <p style="margin:16px 0 0;color:#5b6470;font-size:13px">Aloft · 2026-11-21 00:01:30 UTC</p>
     </div></body></html>

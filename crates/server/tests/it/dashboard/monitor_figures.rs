@@ -84,6 +84,7 @@ async fn log_says_why_slots_have_no_check() {
         (MissedReason::Overloaded, "The server was overloaded"),
         (MissedReason::Changed, "The monitor was changed before the check"),
         (MissedReason::Disconnected, "The probe of the region was not connected"),
+        (MissedReason::NoIpv6, "The probe of the region has no IPv6"),
         (MissedReason::Fault, "The server had an error"),
         (MissedReason::Unknown, "The reason was not recorded"),
     ];

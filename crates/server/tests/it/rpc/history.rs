@@ -250,5 +250,5 @@ async fn missed_slots_are_listed_and_counted() {
     }
     let asked = json!({ "id": monitor.to_string(), "reasons": ["tired"], "pageToken": "x" });
     let refused = caller.rpc("ListMissedSlots", asked).await.json();
-    assert_snapshot!(refused["message"].as_str().unwrap(), @"`reasons[0]` must be one of down, overloaded, changed, disconnected, fault, unknown (given: `tired`); `page_token` must be the next_page_token of an earlier response");
+    assert_snapshot!(refused["message"].as_str().unwrap(), @"`reasons[0]` must be one of down, overloaded, changed, disconnected, no_ipv6, fault, unknown (given: `tired`); `page_token` must be the next_page_token of an earlier response");
 }

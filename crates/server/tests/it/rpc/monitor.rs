@@ -22,7 +22,7 @@ async fn created_monitor_has_defaults_and_outputs() {
     let server = TestServer::start().await;
     let request = json!({ "monitor": { "name": "API", "url": "https://example.com/health", "periodicity": "30s" } });
     let reply = server.caller(Scope::Write).rpc("CreateHttpMonitor", request).await;
-    assert_snapshot!(reply, @r#"200 {"monitor":{"id":"mon_1jkm030012kv4","name":"API","url":"https://example.com/health","periodicity":"30s","method":"GET","body":"","timeout":45000,"retry":3,"followRedirects":true,"ipVersion":"any","certificateWarnDays":0,"active":false,"public":false,"tags":[],"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"status":"unknown","effectiveDegradedAt":30000,"resolvedRegions":["fly-ams","fly-iad","fly-sin"],"createdAt":"2026-11-21T00:00:00Z","updatedAt":"2026-11-21T00:00:00Z","revision":"1795219200000"},"warnings":[{"field":"monitor.active","message":"the monitor is not checked until `active` is true"}]}"#);
+    assert_snapshot!(reply, @r#"200 {"monitor":{"id":"mon_1jkm030012kv4","name":"API","url":"https://example.com/health","periodicity":"30s","method":"GET","body":"","timeout":45000,"retry":3,"followRedirects":true,"ipVersion":"any","certificateWarnDays":0,"active":false,"public":false,"tags":[],"regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"jsonAssertions":[],"headerAssertions":[],"status":"unknown","effectiveDegradedAt":30000,"resolvedRegions":["fly-ams","fly-iad","fly-sin"],"createdAt":"2026-11-21T00:00:00Z","updatedAt":"2026-11-21T00:00:00Z","revision":"1795219200000"},"warnings":[{"field":"monitor.active","message":"the monitor is not checked until `active` is true"}]}"#);
 }
 
 #[tokio::test]
@@ -48,6 +48,7 @@ async fn created_monitor_reads_back_equal() {
         "headers": [{ "key": "X-B", "value": "2" }, { "key": "X-A", "value": "" }, { "key": "X-B", "value": "1" }],
         "statusCodeAssertions": [{ "target": 599, "comparator": "lte" }, { "target": 100, "comparator": "gt" }],
         "bodyAssertions": [{ "target": "", "comparator": "empty" }],
+        "jsonAssertions": [{ "path": "$.queue[?@.age > 60]", "target": "", "comparator": "empty" }],
         "headerAssertions": [{ "key": "content-type", "target": "json", "comparator": "contains" }],
     });
     let created = caller.rpc("CreateHttpMonitor", json!({ "monitor": written })).await.json();
@@ -60,6 +61,28 @@ async fn created_monitor_reads_back_equal() {
         assert_eq!(read["monitor"]["http"][field], due, "{field}");
     }
     assert_eq!(read["monitor"]["http"]["effectiveDegradedAt"], 0);
+}
+
+#[tokio::test]
+async fn days_without_a_certificate_are_a_warning() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    for (url, days, warnings) in [
+        ("http://example.com/", 14, 1),
+        ("https://example.com/", 14, 0),
+        ("http://example.com/", 0, 0),
+    ] {
+        let mut monitor = a_monitor("http");
+        monitor["url"] = json!(url);
+        monitor["certificateWarnDays"] = json!(days);
+        monitor["active"] = json!(true);
+        let created = caller.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await.json();
+        let given = created["warnings"].as_array().map_or(0, Vec::len);
+        assert_eq!(given, warnings, "{url} {days}: {created}");
+        if warnings > 0 {
+            assert_eq!(created["warnings"][0]["field"], "monitor.certificate_warn_days");
+        }
+    }
 }
 
 #[tokio::test]

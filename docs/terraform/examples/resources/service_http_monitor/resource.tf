@@ -37,6 +37,12 @@ resource "service_http_monitor" "api" {
     comparator = "contains"
   }
 
+  json_assertions {
+    path       = "$.queue.waiting"
+    target     = "100"
+    comparator = "lt"
+  }
+
   header_assertions {
     key        = "Content-Type"
     target     = "application/json"

@@ -1,7 +1,9 @@
 //! Assertions on headers.
 
 use rules::TextComparator;
-use rules::TextComparator::{Contains, Empty, Eq, Gt, Gte, Lt, Lte, Neq, NotContains, NotEmpty};
+use rules::TextComparator::{
+    Contains, Empty, Eq, Gt, Gte, Lt, Lte, Matches, Neq, NotContains, NotEmpty, NotMatches,
+};
 use rules::monitor::{HeaderAssertion, HttpCheck};
 
 use super::{a_check, assess, seen};
@@ -40,6 +42,9 @@ fn repeated_header_matches_by_any_or_all() {
         (&["3", "4"], Gte, "5", false),
         (&["x", "7"], Gte, "7", true),
         (&["x", "y"], Lte, "7", false),
+        (&["a", "b"], Matches, "^b$", true),
+        (&["a", "b"], NotMatches, "^b$", false),
+        (&["a", "b"], NotMatches, "c", true),
     ] {
         let found = found(values, comparator, target);
         assert_eq!(found.assertions[0].passed, holds, "{values:?} {comparator} {target}");
@@ -52,7 +57,7 @@ fn repeated_header_matches_by_any_or_all() {
 fn absent_header_satisfies_negative_comparators() {
     for comparator in TextComparator::ALL {
         let found = found(&[], *comparator, "1");
-        let holds = matches!(comparator, Empty | Neq | NotContains);
+        let holds = matches!(comparator, Empty | Neq | NotContains | NotMatches);
         assert_eq!(found.assertions[0].passed, holds, "{comparator}");
         assert_eq!(found.assertions[0].actual, "absent");
     }

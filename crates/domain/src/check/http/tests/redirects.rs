@@ -2,8 +2,8 @@
 
 use ::http::{HeaderValue, StatusCode};
 use proptest::prelude::*;
-use rules::Method;
 use rules::monitor::HttpCheck;
+use rules::{IpVersion, Method};
 
 use super::{a_check, header, lines, plan};
 use crate::check::FailureKind;
@@ -28,6 +28,24 @@ fn answer(check: &HttpCheck, status: u16, location: Option<&str>) -> Redirect {
     let location = location.map(|location| HeaderValue::from_bytes(location.as_bytes()).unwrap());
     let status = StatusCode::from_u16(status).unwrap();
     redirect(&plan, &plan.request(), status, location.as_ref())
+}
+
+// decision 0083
+#[test]
+fn redirect_requires_ipv6_by_version_only() {
+    for (url, ip_version, first, redirected) in [
+        ("http://a.example/", IpVersion::Any, false, false),
+        ("http://a.example/", IpVersion::V6, true, true),
+        ("http://192.0.2.1/", IpVersion::Any, false, false),
+        ("http://[2001:db8::1]/", IpVersion::Any, true, false),
+        ("http://[2001:db8::1]/", IpVersion::V6, true, true),
+    ] {
+        let mut check = a_check(url);
+        check.ip_version = ip_version;
+        let plan = plan(&check);
+        let required = (plan.requires_ipv6(true), plan.requires_ipv6(false));
+        assert_eq!(required, (first, redirected), "{url} {ip_version}");
+    }
 }
 
 fn followed(check: &HttpCheck, status: u16, location: &str) -> Request {

@@ -149,6 +149,7 @@ fn kept_body_length_follows_assertions() {
         (TextComparator::Contains, "x".repeat(2_000), 4_096),
         (TextComparator::Empty, String::new(), 4_096),
         (TextComparator::Eq, "x".repeat(2_000), 8_016),
+        (TextComparator::Matches, "x".to_owned(), 1_048_576),
     ] {
         check.body_assertions = vec![TextAssertion { target, comparator }];
         let plan = plan(&check);

@@ -174,9 +174,10 @@ proptest! {
         body: Vec<u8>,
         truncated: bool,
         target: String,
-        which in 0_usize..10,
+        which in 0..TextComparator::ALL.len(),
     ) {
         let comparator = TextComparator::ALL[which];
+        let target = if rules::Pattern::parse(&target).is_ok() { target } else { "a".to_owned() };
         let mut exchange = seen(status, &[("content-type", &content_type)], body);
         exchange.body.truncated = truncated;
         let found = assess(&with_body(comparator, &target), &exchange);

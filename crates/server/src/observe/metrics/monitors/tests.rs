@@ -6,7 +6,7 @@ use domain::check::{
 use rules::MonitorKind;
 
 use super::*;
-use crate::observe::Metrics;
+use crate::observe::{Metrics, Traces};
 
 fn monitor(number: u64, name: &str) -> ActiveMonitor {
     ActiveMonitor {
@@ -84,7 +84,7 @@ fn series(metrics: &Metrics) -> String {
 
 #[test]
 fn page_shows_status_latencies_and_certificate() {
-    let metrics = Metrics::showing_monitors(1);
+    let metrics = Metrics::with_traces(1, Traces::default());
     show_one(&metrics.monitors);
     insta::assert_snapshot!(series(&metrics), @r#"
     # HELP aloft_monitor_status Status of a monitor: 1 for the current one
@@ -112,7 +112,7 @@ fn page_shows_status_latencies_and_certificate() {
 // After a change from https to http, the alert about the certificate stayed.
 #[test]
 fn results_of_earlier_settings_are_forgotten() {
-    let metrics = Metrics::showing_monitors(1);
+    let metrics = Metrics::with_traces(1, Traces::default());
     show_one(&metrics.monitors);
     let mut next = result(1);
     (next.identity.revision, next.evidence) = (2, None);
@@ -132,7 +132,7 @@ fn page_hides_monitors_unless_allowed() {
 
 #[test]
 fn results_of_hidden_monitors_are_forgotten() {
-    let metrics = Metrics::showing_monitors(1);
+    let metrics = Metrics::with_traces(1, Traces::default());
     show_one(&metrics.monitors);
     metrics.monitors.show(vec![monitor(2, "Mail")]);
     metrics.monitors.show(vec![monitor(1, "Shop")]);

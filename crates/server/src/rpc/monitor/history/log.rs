@@ -142,5 +142,6 @@ const fn failure_name(kind: FailureKind) -> &'static str {
         FailureKind::RedirectInvalid => "redirect_invalid",
         FailureKind::BodyUndecodable => "body_undecodable",
         FailureKind::ProbeExhausted => "probe_exhausted",
+        FailureKind::ProbeWithoutIpv6 => "probe_without_ipv6",
     }
 }

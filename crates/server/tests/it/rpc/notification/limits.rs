@@ -87,6 +87,7 @@ fn of_length(shape: Shape, length: u32) -> String {
         | Shape::DomainName { .. }
         | Shape::ContactUrl { .. }
         | Shape::AnswerHeaderName { .. }
+        | Shape::JsonPath { .. }
         | Shape::Slug { .. }
         | Shape::TimeOfDay
         | Shape::TimeZone
