@@ -38,7 +38,7 @@ const UNKNOWN: NonZeroU32 = NonZeroU32::new(60).expect("not zero");
 const UNKNOWN_IN: Duration = Duration::from_mins(1);
 /// Calls of one monitor, so that a leaked URL cannot fill the disk.
 const OF_MONITOR: NonZeroU32 = NonZeroU32::new(10).expect("not zero");
-const OF_MONITOR_IN: Duration = Duration::from_secs(10);
+const OF_MONITOR_IN: Duration = Duration::from_mins(1);
 /// Maximum length of a body. Its beginning is kept.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// Length of each token.
@@ -157,7 +157,7 @@ impl HeartbeatEndpoint {
             counted.map_err(RefusedCall::too_many(too_many))?;
             return Err(RefusedCall::unknown());
         };
-        let too_many = "too many calls of this URL: at most 10 in 10 seconds; retry later\n";
+        let too_many = "too many calls of this URL: at most 10 in a minute; retry later\n";
         self.limits.of_monitor.acquire(&target.monitor).map_err(RefusedCall::too_many(too_many))?;
         Ok(target)
     }

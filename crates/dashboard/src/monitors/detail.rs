@@ -96,7 +96,7 @@ pub(crate) async fn show(
     let monitor_id: MonitorId = id.parse().map_err(|_| ScreenError::NotFound)?;
     let window = Window::parse(asked.range.as_deref());
     let (caller, workspace) = (member.caller(), member.workspace());
-    let (monitor, status, summary, charts, days, incidents) = tokio::try_join!(
+    let (monitor, status, summary, latencies, days, incidents) = tokio::try_join!(
         stored::find(&state, &member, &id),
         async {
             let request = GetMonitorStatusRequest { id: id.clone() };
@@ -107,7 +107,7 @@ pub(crate) async fn show(
             let request = GetMonitorSummaryRequest { id: id.clone(), window, ..Default::default() };
             Ok(state.send(caller, request).await?)
         },
-        latency::charts(&state, (workspace, monitor_id), window),
+        latency::read(&state, (workspace, monitor_id), window),
         days::read(&state, (workspace, monitor_id)),
         async {
             let incidents = state.store.incidents();
@@ -124,7 +124,7 @@ pub(crate) async fn show(
         figures: figures(&member, &summary, &incidents),
         regions: region_rows::rows(&status, &summary, only_place.is_some()),
         only_place,
-        charts,
+        charts: latencies.charts(monitor.kind),
         days,
         incidents: stored_incidents::rows(&state, &member, &incidents),
         heartbeat: HeartbeatPanel::new(&monitor),

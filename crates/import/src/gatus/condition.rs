@@ -117,9 +117,14 @@ impl<'a> Condition<'a> {
                 let why = "a monitor whose certificate expires soon is degraded, not down";
                 entry.change("conditions", self.written, after, why);
             }
-            (CheckDraft::Http(_) | CheckDraft::Tcp(_) | CheckDraft::Dns(_), _, _) => {
-                self.lose(entry);
-            }
+            (
+                CheckDraft::Http(_)
+                | CheckDraft::Tcp(_)
+                | CheckDraft::Dns(_)
+                | CheckDraft::Heartbeat(_),
+                _,
+                _,
+            ) => self.lose(entry),
         }
     }
 

@@ -22,7 +22,9 @@ const GAP: Duration = Duration::from_secs(90);
 /// Slots that are later than a call by no more are those of other calls at the same time. Later ones are
 /// from before the clock was set back.
 const RECENT: Duration = Duration::from_secs(1);
-/// Time from one failure to the next whose output is kept, so that a leaked URL cannot fill the disk.
+/// Outputs of failures that are kept at once, so that a leaked URL cannot fill the disk.
+const OUTPUTS_AT_ONCE: u32 = 6;
+/// Time after which one more is kept.
 const OUTPUT_EVERY: Duration = Duration::from_mins(10);
 
 /// Calls of the running heartbeat monitors. Clones share them.
@@ -47,8 +49,8 @@ struct RunningHeartbeat {
     was_late: bool,
     /// Slot of its last result. Each result has one of its own, even at the same millisecond.
     last_slot: Timestamp,
-    /// Time of the last failure whose output was kept. `None` after a success.
-    output_kept_at: Option<Timestamp>,
+    /// Time at which all [`OUTPUTS_AT_ONCE`] may be kept again.
+    all_outputs_at: Timestamp,
 }
 
 /// A call as the endpoint received it.
@@ -142,8 +144,8 @@ impl KnownHeartbeats {
 
 impl RunningHeartbeat {
     fn new(plan: Arc<CheckPlan>, state: HeartbeatState) -> Self {
-        let (was_late, last_slot) = (false, Timestamp::default());
-        Self { plan, state, was_late, last_slot, output_kept_at: None }
+        let (last_slot, all_outputs_at) = (Timestamp::default(), Timestamp::default());
+        Self { plan, state, was_late: false, last_slot, all_outputs_at }
     }
 
     /// Notes whether a call was late when a pause of the server began.
@@ -161,15 +163,17 @@ impl RunningHeartbeat {
     }
 
     /// Returns whether to keep the output that a call has brought: of a success, which replaces the one
-    /// before, and of some of the failures in a row.
+    /// before, and of a limited number of failures.
     fn keeps_output(&mut self, at: Timestamp) -> bool {
-        let recent = |kept: Timestamp| kept <= at && at.since(kept) < OUTPUT_EVERY;
-        match (self.state.failure, self.output_kept_at) {
-            (None, _) => self.output_kept_at = None,
-            (Some(_), Some(kept)) if recent(kept) => return false,
-            (Some(_), _) => self.output_kept_at = Some(at),
+        if self.state.failure.is_none() {
+            return true;
         }
-        true
+        let all_at = at + OUTPUT_EVERY * OUTPUTS_AT_ONCE;
+        // The clock may have been set back.
+        let next = self.all_outputs_at.clamp(at, all_at) + OUTPUT_EVERY;
+        let keeps = next <= all_at;
+        self.all_outputs_at = if keeps { next } else { self.all_outputs_at.min(all_at) };
+        keeps
     }
 }
 

@@ -9,9 +9,24 @@ use store::StoreError;
 use crate::harness::{Home, a_workspace, at, for_each_engine, instant, settings, workspace_id};
 
 async fn a_heartbeat(home: &Home) -> Monitor {
+    heartbeat(home, 1).await
+}
+
+/// Creates a monitor that has been called.
+pub(crate) async fn a_full_one(home: &Home, number: u64) {
+    let monitor = heartbeat(home, number).await;
+    let heartbeats = home.store.heartbeats();
+    let found = heartbeats.find(&token(home, &monitor).await).await.unwrap().unwrap();
+    let failed = Signal::Failure { exit_code: Some(3) };
+    for (signal, second) in [(Signal::Success, 1), (failed, 2), (Signal::Start, 3)] {
+        heartbeats.record(found, signal, instant(second)).await.unwrap();
+    }
+}
+
+async fn heartbeat(home: &Home, number: u64) -> Monitor {
     let check = Check::Heartbeat(HeartbeatCheck::new(3_600));
     let fixed = MonitorSettings::new("backup", Periodicity::ThirtySeconds, check);
-    home.monitor_with(1, MonitorSettings { active: settings().active, ..fixed }).await
+    home.monitor_with(number, MonitorSettings { active: settings().active, ..fixed }).await
 }
 
 async fn token(home: &Home, monitor: &Monitor) -> String {

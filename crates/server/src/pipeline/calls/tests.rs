@@ -83,7 +83,7 @@ fn calls_at_once_have_different_slots() {
 }
 
 #[test]
-fn output_of_repeated_failures_is_kept_sometimes() {
+fn outputs_of_many_failures_are_limited() {
     let calls = known(a_success(), false);
     let keeps = |state, seconds: u32| {
         let at = START + SECOND * seconds;
@@ -91,9 +91,17 @@ fn output_of_repeated_failures_is_kept_sometimes() {
     };
     let failure = Some(HeartbeatFailure { at: START, exit_code: None });
     let failed = HeartbeatState { failure, ..a_success() };
-    assert!(keeps(failed, 0));
-    assert!(!keeps(failed, 599));
-    assert!(keeps(failed, 600));
-    assert!(keeps(a_success(), 601));
-    assert!(keeps(failed, 602));
+    for second in 1..=OUTPUTS_AT_ONCE {
+        assert!(keeps(a_success(), second) && keeps(failed, second), "{second}");
+    }
+    assert!(!keeps(failed, 500) && keeps(a_success(), 500), "a success ends no limit");
+    assert!(!keeps(failed, 600));
+    assert!(keeps(failed, 601) && !keeps(failed, 602));
+    assert!(keeps(failed, 1_201));
+    for second in 10_000..10_000 + OUTPUTS_AT_ONCE {
+        assert!(keeps(failed, second), "{second}");
+    }
+    assert!(!keeps(failed, 10_010));
+    // The clock was set back.
+    assert!(!keeps(failed, 5_000) && keeps(failed, 5_600));
 }

@@ -41,6 +41,13 @@ pub(super) async fn all(caller: &Caller) -> Vec<Kind> {
         kind(MONITORS, "TcpMonitor", "monitor", ("ListMonitors", "tcpMonitors"), a_monitor("tcp")),
         kind(MONITORS, "DnsMonitor", "monitor", ("ListMonitors", "dnsMonitors"), a_monitor("dns")),
         kind(
+            MONITORS,
+            "HeartbeatMonitor",
+            "monitor",
+            ("ListMonitors", "heartbeatMonitors"),
+            a_monitor("heartbeat"),
+        ),
+        kind(
             NOTIFICATIONS,
             "Notification",
             "notification",
