@@ -43,6 +43,16 @@ macro_rules! monitor_kind {
 
 crate::check_kinds!(monitor_kind);
 
+impl MonitorKind {
+    /// Returns whether probes run the checks of monitors of this kind. If not, the server waits for calls.
+    pub const fn is_probed(self) -> bool {
+        match self {
+            Self::Http | Self::Tcp | Self::Dns => true,
+            Self::Heartbeat => false,
+        }
+    }
+}
+
 words! {
     /// Interval between two checks of a monitor in a region (§8.2).
     Periodicity ("periodicity") {

@@ -41,12 +41,9 @@ pub struct Monitor {
 }
 
 impl Check {
-    /// Returns whether probes run the check. If not, the server waits for calls.
+    /// Returns whether probes run the check, see [`MonitorKind::is_probed`].
     pub const fn is_probed(&self) -> bool {
-        match self {
-            Self::Http(_) | Self::Tcp(_) | Self::Dns(_) => true,
-            Self::Heartbeat(_) => false,
-        }
+        self.kind().is_probed()
     }
 }
 

@@ -133,8 +133,17 @@ impl HeartbeatEndpoint {
         let call = ReceivedCall { target, signal, body, has_more };
         self.pipeline.receive_call(call).await.map_err(|why| match why {
             PipelineError::NotFound(_) => RefusedCall::unknown(),
-            why => {
+            PipelineError::Unplannable(_)
+            | PipelineError::Store(_)
+            | PipelineError::Threads(_)
+            | PipelineError::Busy
+            | PipelineError::Disconnected(_)
+            | PipelineError::TooManyChecks
+            | PipelineError::NotRun(_)
+            | PipelineError::Unfinished
+            | PipelineError::Stopping => {
                 warn!(monitor.id = %target.monitor, "a heartbeat was not recorded: {why}");
+                self.pipeline.miss_calls();
                 RefusedCall::later()
             }
         })
@@ -169,6 +178,7 @@ impl HeartbeatEndpoint {
         }
         self.store.heartbeats().find(token).await.map_err(|why| {
             warn!("the monitor of a heartbeat cannot be looked up: {why}");
+            self.pipeline.miss_calls();
             RefusedCall::later()
         })
     }
@@ -186,11 +196,15 @@ fn signal(given: Option<&str>) -> Result<Signal, RefusedCall> {
         None => Ok(Signal::Success),
         Some("start") => Ok(Signal::Start),
         Some("fail") => Ok(Signal::Failure { exit_code: None }),
-        Some(code) => code.parse().map(Signal::from_exit_code).map_err(|_| {
+        Some(code) => exit_code(code).map(Signal::from_exit_code).ok_or_else(|| {
             let reason = "the URL may only end with /start, /fail or an exit code, /0 to /255\n";
             RefusedCall::new(StatusCode::NOT_FOUND, reason)
         }),
     }
+}
+
+fn exit_code(text: &str) -> Option<u8> {
+    text.parse().ok().filter(|code: &u8| code.to_string() == text)
 }
 
 /// Reads a body. Returns its beginning without the token, and whether there is more.
@@ -263,7 +277,10 @@ impl IntoResponse for RefusedCall {
         let mut response = (self.status, self.reason).into_response();
         let headers = response.headers_mut();
         if let Some(wait) = self.retry_after {
-            headers.insert(RETRY_AFTER, HeaderValue::from(wait.as_secs().max(1)));
+            headers.insert(
+                RETRY_AFTER,
+                HeaderValue::from(wait.as_millis().div_ceil(1_000).max(1) as u64),
+            );
         }
         if self.status == StatusCode::METHOD_NOT_ALLOWED {
             headers.insert(ALLOW, METHODS);
@@ -321,6 +338,8 @@ mod tests {
             (Some("255"), failure(Some(255))),
             (Some("256"), None),
             (Some("-1"), None),
+            (Some("+1"), None),
+            (Some("007"), None),
             (Some("success"), None),
         ] {
             assert_eq!(signal(given).ok(), expected, "{given:?}");

@@ -348,9 +348,12 @@ impl Pipeline {
         let plan = Arc::new(self.plan(monitor, regions.iter())?);
         let probes = self.probes.of(monitor.workspace);
         let is_probed = settings.check.is_probed();
-        let serving = |region| match is_probed {
-            true => probes.serving(region),
-            false => ServedRegion { region, probe: ProbeIndex::NONE },
+        let serving = |region| {
+            if is_probed {
+                probes.serving(region)
+            } else {
+                ServedRegion { region, probe: ProbeIndex::NONE }
+            }
         };
         let serving = regions.iter().map(serving).collect();
         let policy = Policy::new(settings, monitor.revision, serving);

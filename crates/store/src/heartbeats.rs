@@ -96,7 +96,9 @@ impl Heartbeats<'_> {
     ) -> Result<Option<RecordedCall>, StoreError> {
         let HeartbeatTarget { number, workspace, .. } = target;
         self.store
-            .write_in(workspace, move |session| {
+            .write(move |session| {
+                // Calls come often. Only the last call and the status change for those who read.
+                session.declare_status_change(workspace);
                 Box::pin(async move {
                     let db = &mut session.db;
                     let Some(mut state) = state_of(db, number).await? else { return Ok(None) };
@@ -135,13 +137,18 @@ impl Heartbeats<'_> {
             .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let token = NewToken::create(&session.vault, monitor)?;
+                    // The row of a damaged monitor may be lost.
                     let replaced = query(
-                        "UPDATE heartbeats SET token_hash = $1, token_sealed = $2 WHERE monitor = \
-                         (SELECT number FROM monitors \
-                         WHERE workspace_id = $3 AND id = $4 AND deleted_at IS NULL)",
+                        "INSERT INTO heartbeats (monitor, token_hash, token_sealed, watched_since) \
+                         SELECT number, $1, $2, $3 FROM monitors \
+                         WHERE workspace_id = $4 AND id = $5 AND kind = 'heartbeat' \
+                         AND deleted_at IS NULL \
+                         ON CONFLICT (monitor) DO UPDATE SET token_hash = excluded.token_hash, \
+                         token_sealed = excluded.token_sealed",
                     )
                     .bind(token.hash.bytes())
                     .bind(token.sealed)
+                    .bind(change.at.as_millis())
                     .bind(workspace.to_string())
                     .bind(monitor.to_string())
                     .execute(&mut session.db)
@@ -238,6 +245,12 @@ pub(crate) fn read(vault: &Vault, row: &Row) -> Result<Option<StoredHeartbeat>, 
     let Some(sealed) = sealed else { return Ok(None) };
     let token: String = vault.open(token_context(row.try_get("id")?), sealed)?;
     Ok(Some(StoredHeartbeat { token: Secret::new(token), state: read_state(row)? }))
+}
+
+/// Reads the columns of the calls. `None` for a monitor without a row.
+pub(crate) fn read_optional_state(row: &Row) -> Result<Option<HeartbeatState>, StoreError> {
+    let has_row = optional_instant(row, "watched_since")?.is_some();
+    has_row.then(|| read_state(row)).transpose()
 }
 
 /// Reads the columns of the calls.

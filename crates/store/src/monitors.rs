@@ -9,7 +9,7 @@ mod names;
 use domain::check::HeartbeatState;
 use domain::judge::JudgeState;
 use rules::monitor::Monitor;
-use rules::{MonitorId, MonitorKind, MonitorStatus, Tag, Timestamp, WorkspaceId};
+use rules::{MonitorId, MonitorStatus, Tag, Timestamp, WorkspaceId};
 
 use crate::db::{Connection, Row, query};
 use crate::list::{Listed, Page};
@@ -80,7 +80,7 @@ pub struct BootMonitor {
     pub monitor: Monitor,
     /// State of the judge. `None` if none is stored or this program cannot read it.
     pub judge_state: Option<JudgeState>,
-    /// Calls of a heartbeat monitor.
+    /// Calls of a heartbeat monitor. `None` for other kinds, or if the row is lost.
     pub heartbeat: Option<HeartbeatState>,
 }
 
@@ -242,7 +242,5 @@ fn read_boot_monitor(
             None
         }
     });
-    let is_heartbeat = monitor.settings.check.kind() == MonitorKind::Heartbeat;
-    let heartbeat = is_heartbeat.then(|| heartbeats::read_state(row)).transpose()?;
-    Ok(BootMonitor { monitor, judge_state, heartbeat })
+    Ok(BootMonitor { monitor, judge_state, heartbeat: heartbeats::read_optional_state(row)? })
 }

@@ -1064,7 +1064,10 @@ export interface GetMonitorSummaryResponse {
   to: Timestamp;
   /** Summary over all requested regions. Uptime is that of the monitor, independent of the requested regions. */
   total: Summary;
-  /** Summaries by region, ordered by name. Regions without a check or a missed slot in the window are omitted. */
+  /**
+   * Summaries by region, ordered by name. Regions without a check or a missed slot in the window are omitted.
+   * Empty for a heartbeat monitor.
+   */
   regions: RegionSummary[];
   /**
    * Share of the known time in which the monitor was not in `error`, in millionths, rounded down. Absent if
@@ -1083,7 +1086,10 @@ export interface Summary {
   degraded: number;
   /** Number of failures. */
   failure: number;
-  /** Number of slots skipped because the previous check was still running. */
+  /**
+   * Number of slots skipped because the previous check was still running, or because a heartbeat monitor waited
+   * for its first call.
+   */
   skipped: number;
   /**
    * Median latency of the successes, including slow ones, in microseconds and accurate to one percent. Absent
@@ -1150,9 +1156,9 @@ export interface ResponseLog {
   id: string;
   /** Time at which the check was due. */
   slot: Timestamp;
-  /** The region, for example `fly-ams`. */
+  /** The region, for example `fly-ams`. Empty for a heartbeat monitor. */
   region: Region;
-  /** The probe that ran it. */
+  /** The probe that ran it. Empty for a heartbeat monitor. */
   servedBy: string;
   /** Trigger: `scheduled`, `confirmation` or `manual`. */
   trigger: Trigger;
@@ -1162,7 +1168,7 @@ export interface ResponseLog {
   latencyUs: number;
   /** Status code of the final response. Absent without a response and for TCP and DNS. */
   statusCode?: number;
-  /** Number of attempts. 0 for a skipped slot. */
+  /** Number of attempts. 0 for a skipped slot, and for a result of a heartbeat monitor without a duration. */
   attempts: number;
   /** Phases of the last attempt's final exchange. */
   phases: Phases;

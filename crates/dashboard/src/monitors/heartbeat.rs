@@ -70,8 +70,8 @@ fn lines(url: &str) -> Vec<CopiedLine> {
             "In a unit of systemd",
             // After a signal, the status is its name.
             format!(
-                "[Service]\nExecStopPost=/bin/sh -c 'case $$EXIT_STATUS in *[!0-9]*) \
-                 EXIT_STATUS=fail;; esac; {curl} {url}/$$EXIT_STATUS'"
+                "[Service]\nExecStopPost=/bin/sh -c 'case $$EXIT_STATUS in \
+                 \"\"|*[!0-9]*) EXIT_STATUS=fail;; esac; {curl} {url}/$$EXIT_STATUS'"
             ),
         ),
     ]

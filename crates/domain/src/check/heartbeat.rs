@@ -9,8 +9,10 @@ use rules::monitor::HeartbeatCheck;
 
 use crate::duration::format_duration;
 
-/// Minimum time after a start of the server before a call that it may have missed is late.
-const AFTER_START_MIN: Duration = Duration::from_secs(60);
+/// Bounds of the time after a start of the server before a call that it may have missed is late. The caller
+/// retries for some minutes; longer, and frequent restarts would hide a late call for ever.
+const AFTER_START_MIN: Duration = Duration::from_mins(1);
+const AFTER_START_MAX: Duration = Duration::from_mins(10);
 
 /// Times of a heartbeat monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +92,7 @@ impl HeartbeatPlan {
     fn is_late(self, expected: Timestamp, available: Availability, now: Timestamp) -> bool {
         let may_be_missed = !available.was_late
             && expected <= available.up_since
-            && now <= available.up_since + self.grace.max(AFTER_START_MIN);
+            && now <= available.up_since + self.grace.clamp(AFTER_START_MIN, AFTER_START_MAX);
         now > expected + self.grace && !may_be_missed
     }
 

@@ -31,9 +31,10 @@ impl Calls {
 
 /// Sets the times of a push monitor. Its job must call another URL.
 pub(super) fn settings(calls: &Calls, heartbeat: &mut HeartbeatDraft, entry: &mut Entry) {
-    let bounded = |name: &str, seconds: f64| match HEARTBEAT_MONITOR.field(name).shape {
-        Shape::Integer { min, max } => (seconds as i32).clamp(min, max),
-        _ => seconds as i32,
+    let bounded = |name: &str, seconds: f64| {
+        let seconds = seconds as i32;
+        let shape = HEARTBEAT_MONITOR.field(name).shape;
+        if let Shape::Integer { min, max } = shape { seconds.clamp(min, max) } else { seconds }
     };
     let interval = bounded("interval", calls.interval);
     if f64::from(interval) < calls.interval || f64::from(interval) > calls.interval {

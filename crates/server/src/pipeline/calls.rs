@@ -19,6 +19,8 @@ use crate::lane::JudgeInput;
 /// Pause between two evaluations from which the server may have missed calls: it was suspended, or its
 /// clock was set forward. Running monitors are evaluated every 30 seconds.
 const GAP: Duration = Duration::from_secs(90);
+/// Time from one note of calls that the server could not store to the next.
+const MISS_EVERY: Duration = Duration::from_secs(5);
 /// Slots that are later than a call by no more are those of other calls at the same time. Later ones are
 /// from before the clock was set back.
 const RECENT: Duration = Duration::from_secs(1);
@@ -69,6 +71,15 @@ impl ReceivedCalls {
     pub(super) fn start(&self, up_since: Timestamp) {
         let mut known = self.lock();
         (known.up_since, known.evaluated_at) = (up_since, up_since);
+    }
+
+    /// Notes that the server could not store a call, of any monitor.
+    fn miss(&self, now: Timestamp) {
+        let mut known = self.lock();
+        let is_noted = known.up_since <= now && now.since(known.up_since) < MISS_EVERY;
+        if !is_noted {
+            known.pause(now, now);
+        }
     }
 
     /// Adds a monitor that ran before this server started. `was_late` says whether a call was late then.
@@ -134,11 +145,16 @@ impl KnownHeartbeats {
     fn read_clock(&mut self, now: Timestamp) {
         let before = std::mem::replace(&mut self.evaluated_at, now);
         if now.since(before) > GAP {
-            let up_since = self.up_since;
-            self.monitors.values_mut().for_each(|running| running.pause(before, up_since));
-            self.up_since = now;
+            self.pause(before, now);
         }
         self.up_since = self.up_since.min(now);
+    }
+
+    /// Notes that calls may have been missed between two times.
+    fn pause(&mut self, from: Timestamp, to: Timestamp) {
+        let up_since = self.up_since;
+        self.monitors.values_mut().for_each(|running| running.pause(from, up_since));
+        self.up_since = to;
     }
 }
 
@@ -207,11 +223,18 @@ impl Pipeline {
         sent.map_err(|_| PipelineError::Stopping)
     }
 
+    /// Notes that the server could not store a call. Calls that were expected before now are not late for some
+    /// minutes, in which the callers retry.
+    pub(crate) fn miss_calls(&self) {
+        self.calls.miss(self.ctx.now());
+    }
+
     /// Reads what is known of the calls of a monitor that begins to run, if it is a heartbeat monitor.
     pub(super) async fn watch_calls(&self, plan: &Arc<CheckPlan>) -> Result<(), PipelineError> {
         if heartbeat(plan).is_some() {
             let state = self.store.heartbeats().state(plan.monitor).await?;
-            self.calls.put(plan.clone(), state.unwrap_or_default());
+            let state = state.unwrap_or_else(|| HeartbeatState::waiting(self.ctx.now()));
+            self.calls.put(plan.clone(), state);
         }
         Ok(())
     }

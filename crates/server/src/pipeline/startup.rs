@@ -51,7 +51,10 @@ pub(super) async fn load_monitors(
                 continue;
             }
             let loaded = LoadedMonitor::new(pipeline, &mut before, &monitor, judge_state);
-            if let (Ok(loaded), Some(heartbeat)) = (&loaded, heartbeat) {
+            if let (Ok(loaded), false) = (&loaded, monitor.settings.check.is_probed()) {
+                // A damaged row may be lost.
+                let waiting = || HeartbeatState::waiting(pipeline.ctx.now());
+                let heartbeat = heartbeat.unwrap_or_else(waiting);
                 let was_late = loaded.was_late(&heartbeat);
                 pipeline.calls.load(loaded.entry.plan.clone(), heartbeat, was_late);
             }

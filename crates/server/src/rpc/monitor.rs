@@ -98,7 +98,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateHttpMonitorResponse> {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-        let (monitor, warnings) = self.update(&context, given, Edit { mask, revision }).await?;
+        let update = self.update(&context, given, Edit { mask, revision });
+        let (monitor, warnings) = Box::pin(update).await?;
         Response::ok(UpdateHttpMonitorResponse { monitor: monitor.into(), warnings })
     }
 
@@ -109,7 +110,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateTcpMonitorResponse> {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-        let (monitor, warnings) = self.update(&context, given, Edit { mask, revision }).await?;
+        let update = self.update(&context, given, Edit { mask, revision });
+        let (monitor, warnings) = Box::pin(update).await?;
         Response::ok(UpdateTcpMonitorResponse { monitor: monitor.into(), warnings })
     }
 
@@ -120,7 +122,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateDnsMonitorResponse> {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-        let (monitor, warnings) = self.update(&context, given, Edit { mask, revision }).await?;
+        let update = self.update(&context, given, Edit { mask, revision });
+        let (monitor, warnings) = Box::pin(update).await?;
         Response::ok(UpdateDnsMonitorResponse { monitor: monitor.into(), warnings })
     }
 
@@ -131,7 +134,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateHeartbeatMonitorResponse> {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-        let (monitor, warnings) = self.update(&context, given, Edit { mask, revision }).await?;
+        let update = self.update(&context, given, Edit { mask, revision });
+        let (monitor, warnings) = Box::pin(update).await?;
         Response::ok(UpdateHeartbeatMonitorResponse { monitor: monitor.into(), warnings })
     }
 
@@ -321,9 +325,10 @@ impl Monitors {
                 let (status, since, heartbeat) = (MonitorStatus::Unknown, None, None);
                 Ok(MonitorWithStatus { monitor, status, since, heartbeat })
             }
-            // The store created its URL.
-            Created::Now(monitor) => find(services, caller, &monitor.id.to_string()).await,
-            Created::Before(monitor) => find(services, caller, &monitor.id.to_string()).await,
+            // The store created the URL of a new heartbeat monitor.
+            Created::Now(monitor) | Created::Before(monitor) => {
+                find(services, caller, &monitor.id.to_string()).await
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Heartbeats: tokens find their monitor until they are replaced or the monitor is deleted, and calls are
 //! kept.
 
-use domain::check::Signal;
+use domain::check::{HeartbeatState, Signal};
 use rules::Periodicity;
 use rules::monitor::{Check, HeartbeatCheck, Monitor, MonitorSettings};
 use store::StoreError;
@@ -63,6 +63,35 @@ async fn other_workspace_cannot_replace_a_token() {
         let refused = home.store.heartbeats().rotate(other, monitor.id, at(5)).await;
         assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
         assert_eq!(token(home, &monitor).await, first);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn monitor_without_its_row_gets_a_new_url() {
+    for_each_engine(async |home| {
+        let monitor = a_heartbeat(home).await;
+        home.execute("DELETE FROM heartbeats").await;
+        let page = home.store.monitors().all_for_boot().next_batch().await.unwrap().unwrap();
+        assert_eq!((page.len(), page[0].heartbeat), (1, None));
+        let read = home.store.monitors().get(home.workspace, monitor.id).await.unwrap();
+        assert_eq!(read.heartbeat, None);
+        home.store.heartbeats().rotate(home.workspace, monitor.id, at(5)).await.unwrap();
+        let token = token(home, &monitor).await;
+        let found = home.store.heartbeats().find(&token).await.unwrap().unwrap();
+        assert_eq!(found.monitor, monitor.id);
+        let state = home.store.heartbeats().state(monitor.id).await.unwrap().unwrap();
+        assert_eq!(state, HeartbeatState::waiting(instant(5)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn monitor_of_another_kind_gets_no_url() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let refused = home.store.heartbeats().rotate(home.workspace, monitor, at(5)).await;
+        assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
     })
     .await;
 }

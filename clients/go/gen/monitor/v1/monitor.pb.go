@@ -3409,6 +3409,7 @@ type GetMonitorSummaryResponse struct {
 	// Summary over all requested regions. Uptime is that of the monitor, independent of the requested regions.
 	Total *Summary `protobuf:"bytes,5,opt,name=total,proto3" json:"total,omitempty"`
 	// Summaries by region, ordered by name. Regions without a check or a missed slot in the window are omitted.
+	// Empty for a heartbeat monitor.
 	Regions []*RegionSummary `protobuf:"bytes,6,rep,name=regions,proto3" json:"regions,omitempty"`
 	// Share of the known time in which the monitor was not in `error`, in millionths, rounded down. Absent if
 	// nothing is known. Counts time, not checks.
@@ -3507,7 +3508,8 @@ type Summary struct {
 	Degraded int32 `protobuf:"varint,3,opt,name=degraded,proto3" json:"degraded,omitempty"`
 	// Number of failures.
 	Failure int32 `protobuf:"varint,4,opt,name=failure,proto3" json:"failure,omitempty"`
-	// Number of slots skipped because the previous check was still running.
+	// Number of slots skipped because the previous check was still running, or because a heartbeat monitor waited
+	// for its first call.
 	Skipped int32 `protobuf:"varint,5,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	// Median latency of the successes, including slow ones, in microseconds and accurate to one percent. Absent
 	// without a success, like all of these.
@@ -3886,9 +3888,9 @@ type ResponseLog struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Time at which the check was due.
 	Slot *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=slot,proto3" json:"slot,omitempty"`
-	// The region, for example `fly-ams`.
+	// The region, for example `fly-ams`. Empty for a heartbeat monitor.
 	Region string `protobuf:"bytes,3,opt,name=region,proto3" json:"region,omitempty"`
-	// The probe that ran it.
+	// The probe that ran it. Empty for a heartbeat monitor.
 	ServedBy string `protobuf:"bytes,4,opt,name=served_by,json=servedBy,proto3" json:"served_by,omitempty"`
 	// Trigger: `scheduled`, `confirmation` or `manual`.
 	Trigger string `protobuf:"bytes,5,opt,name=trigger,proto3" json:"trigger,omitempty"`
@@ -3898,7 +3900,7 @@ type ResponseLog struct {
 	LatencyUs int32 `protobuf:"varint,7,opt,name=latency_us,json=latencyUs,proto3" json:"latency_us,omitempty"`
 	// Status code of the final response. Absent without a response and for TCP and DNS.
 	StatusCode *int32 `protobuf:"varint,8,opt,name=status_code,json=statusCode,proto3,oneof" json:"status_code,omitempty"`
-	// Number of attempts. 0 for a skipped slot.
+	// Number of attempts. 0 for a skipped slot, and for a result of a heartbeat monitor without a duration.
 	Attempts int32 `protobuf:"varint,9,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	// Phases of the last attempt's final exchange.
 	Phases *Phases `protobuf:"bytes,10,opt,name=phases,proto3" json:"phases,omitempty"`

@@ -1125,7 +1125,9 @@ class GetMonitorSummaryResponse(Message):
         """Summary over all requested regions. Uptime is that of the monitor, independent of the requested regions."""
     @property
     def regions(self) -> RepeatedCompositeFieldContainer[RegionSummary]:
-        """Summaries by region, ordered by name. Regions without a check or a missed slot in the window are omitted."""
+        """Summaries by region, ordered by name. Regions without a check or a missed slot in the window are omitted.
+        Empty for a heartbeat monitor.
+        """
     uptime_millionths: int
     """Share of the known time in which the monitor was not in `error`, in millionths, rounded down. Absent if
     nothing is known. Counts time, not checks.
@@ -1157,7 +1159,9 @@ class Summary(Message):
     failure: int
     """Number of failures."""
     skipped: int
-    """Number of slots skipped because the previous check was still running."""
+    """Number of slots skipped because the previous check was still running, or because a heartbeat monitor waited
+    for its first call.
+    """
     p50_us: int
     """Median latency of the successes, including slow ones, in microseconds and accurate to one percent. Absent
     without a success, like all of these.
@@ -1276,9 +1280,9 @@ class ResponseLog(Message):
     def slot(self) -> Timestamp:
         """Time at which the check was due."""
     region: words.Region
-    """The region, for example `fly-ams`."""
+    """The region, for example `fly-ams`. Empty for a heartbeat monitor."""
     served_by: str
-    """The probe that ran it."""
+    """The probe that ran it. Empty for a heartbeat monitor."""
     trigger: words.Trigger
     """Trigger: `scheduled`, `confirmation` or `manual`."""
     outcome: words.LogOutcome
@@ -1288,7 +1292,7 @@ class ResponseLog(Message):
     status_code: int
     """Status code of the final response. Absent without a response and for TCP and DNS."""
     attempts: int
-    """Number of attempts. 0 for a skipped slot."""
+    """Number of attempts. 0 for a skipped slot, and for a result of a heartbeat monitor without a duration."""
     @property
     def phases(self) -> Phases:
         """Phases of the last attempt's final exchange."""

@@ -127,6 +127,18 @@ fn call_expected_after_a_start_is_not_excused() {
 }
 
 #[test]
+fn frequent_restarts_hide_no_late_call() {
+    let day = minutes(24 * 60);
+    let plan = HeartbeatPlan { interval: day, grace: day };
+    let mut state = HeartbeatState::waiting(START);
+    state.record(Signal::Success, START);
+    let late_at = START + day + day;
+    let restarted = Availability { up_since: late_at - minutes(1), was_late: false };
+    assert!(!plan.has_late_call(&state, restarted, late_at + minutes(9)));
+    assert!(plan.has_late_call(&state, restarted, late_at + minutes(10)));
+}
+
+#[test]
 fn run_may_end_after_a_stop() {
     let mut state = HeartbeatState::waiting(START);
     state.record(Signal::Success, START);

@@ -65,6 +65,19 @@ fn pause_excuses_only_calls_on_time_before() {
 }
 
 #[test]
+fn call_that_cannot_be_stored_is_excused() {
+    let calls = known(a_success(), false);
+    for seconds in [30, 60, 90, 119] {
+        assert_eq!(outcome(&calls, seconds), Outcome::Success);
+    }
+    calls.miss(START + 100 * SECOND);
+    assert_eq!(outcome(&calls, 150), Outcome::Success);
+    assert_eq!(outcome(&calls, 180), Outcome::Failure);
+    calls.miss(START + 190 * SECOND);
+    assert_eq!(outcome(&calls, 200), Outcome::Failure, "it was late before");
+}
+
+#[test]
 fn late_call_before_a_start_stays_late() {
     let calls = ReceivedCalls::default();
     calls.start(START + 600 * SECOND);

@@ -10,11 +10,12 @@ use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, MonitorKind, Region, WorkspaceId};
 
 use super::refusals::{refuse_unplannable, refuse_unserved};
-use super::{RESOURCE, history, warning};
+use super::status::RegionNames;
+use super::{RESOURCE, heartbeat, history, warning};
 use crate::auth::Caller;
 use crate::rpc::Services;
 use crate::rpc::pipeline_call::unavailable;
-use crate::rpc::request::{invalid, require};
+use crate::rpc::request::{invalid, require, secrets};
 
 /// Name of a draft in the log, instead of an ID.
 const DRAFT: &str = "draft";
@@ -81,8 +82,11 @@ pub(crate) async fn check_draft(
     settings: MonitorSettings,
     regions: &[Region],
 ) -> Result<Vec<GetResponseLogResponse>, Error> {
+    let kind = settings.check.kind();
+    heartbeat::refuse_check(kind)?;
     let results = services.pipeline.check_draft(caller.workspace, settings, regions).await;
     let mut results = results.map_err(|error| unavailable(&error, DRAFT))?;
     results.sort_unstable_by_key(|result| result.identity.region.as_str());
-    Ok(results.iter().map(|it| history::encode_with_details(services, caller, it)).collect())
+    let names = RegionNames::new(services.probes(caller), kind);
+    Ok(results.iter().map(|it| history::encode_with_details(it, names, secrets(caller))).collect())
 }

@@ -26,6 +26,14 @@ pub(super) fn refuse_trigger(stored: &MonitorWithStatus) -> Result<(), Error> {
     Err(mismatch("names a heartbeat monitor, which only waits; call its URL instead"))
 }
 
+/// Rejects a check of a draft that would only wait.
+pub(super) fn refuse_check(kind: MonitorKind) -> Result<(), Error> {
+    if kind.is_probed() {
+        return Ok(());
+    }
+    Err(mismatch("is that of a heartbeat monitor, which only waits: there is nothing to check"))
+}
+
 /// Gives a monitor a new URL.
 pub(super) async fn rotate(
     services: &Services,

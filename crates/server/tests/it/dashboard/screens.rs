@@ -198,7 +198,7 @@ fn every_route_is_listed() {
     let outside = OUTSIDE.iter().map(|(_, route)| *route);
     let listed: BTreeSet<&str> = inside
         .iter()
-        .map(|it| it.as_str())
+        .map(String::as_str)
         .chain(outside)
         .chain(WITHOUT_SCREEN.iter().copied())
         .collect();

@@ -30,23 +30,17 @@ pub(super) async fn all(caller: &Caller) -> Vec<Kind> {
     let monitor = created(caller, MONITORS, "CreateTcpMonitor", monitor, "monitor").await;
     let (page, monitor) = (&page["id"], &monitor["id"]);
     let kind = |service, name, field, list, fields| Kind { service, name, field, list, fields };
-    vec![
-        kind(
-            MONITORS,
-            "HttpMonitor",
-            "monitor",
-            ("ListMonitors", "httpMonitors"),
-            a_monitor("http"),
-        ),
-        kind(MONITORS, "TcpMonitor", "monitor", ("ListMonitors", "tcpMonitors"), a_monitor("tcp")),
-        kind(MONITORS, "DnsMonitor", "monitor", ("ListMonitors", "dnsMonitors"), a_monitor("dns")),
-        kind(
-            MONITORS,
-            "HeartbeatMonitor",
-            "monitor",
-            ("ListMonitors", "heartbeatMonitors"),
-            a_monitor("heartbeat"),
-        ),
+    let monitors = [
+        ("HttpMonitor", "httpMonitors", "http"),
+        ("TcpMonitor", "tcpMonitors", "tcp"),
+        ("DnsMonitor", "dnsMonitors", "dns"),
+        ("HeartbeatMonitor", "heartbeatMonitors", "heartbeat"),
+    ];
+    let monitors = monitors.map(|(name, list, word)| {
+        kind(MONITORS, name, "monitor", ("ListMonitors", list), a_monitor(word))
+    });
+    let mut all = Vec::from(monitors);
+    all.extend([
         kind(
             NOTIFICATIONS,
             "Notification",
@@ -97,7 +91,8 @@ pub(super) async fn all(caller: &Caller) -> Vec<Kind> {
             json!({ "title": "Moving", "startsAt": "2100-01-01T00:00:00Z", "duration": "1h",
                 "monitorIds": [monitor] }),
         ),
-    ]
+    ]);
+    all
 }
 
 impl Kind {
