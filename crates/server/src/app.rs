@@ -231,6 +231,7 @@ impl App {
 
     fn health(&self) -> HealthState {
         HealthState {
+            ctx: self.ctx.clone(),
             store: self.store.clone(),
             pipeline: self.pipeline.clone(),
             metrics: self.metrics.clone(),

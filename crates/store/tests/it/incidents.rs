@@ -22,7 +22,7 @@ async fn incident_opens_and_closes_with_its_transitions() {
             id: IncidentId::from_bits(id),
             monitor,
             monitor_name: "API".to_owned(),
-            monitor_kind: MonitorKind::Http,
+            monitor_kind: MonitorKind::Tcp,
             opened_at: instant(opened_at),
             acknowledged: None,
             closed,

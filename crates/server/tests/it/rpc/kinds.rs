@@ -36,10 +36,9 @@ pub(super) async fn all(caller: &Caller) -> Vec<Kind> {
         ("DnsMonitor", "dnsMonitors", "dns"),
         ("HeartbeatMonitor", "heartbeatMonitors", "heartbeat"),
     ];
-    let monitors = monitors.map(|(name, list, word)| {
+    let mut all = Vec::from(monitors.map(|(name, list, word)| {
         kind(MONITORS, name, "monitor", ("ListMonitors", list), a_monitor(word))
-    });
-    let mut all = Vec::from(monitors);
+    }));
     all.extend([
         kind(
             NOTIFICATIONS,
