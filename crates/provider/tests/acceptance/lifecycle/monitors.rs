@@ -205,7 +205,7 @@ async fn heartbeat_monitor_arguments_change_in_place() {
         arguments: vec![
             NAME,
             argument("interval", &["30", "31622400", "86400"]),
-            argument("grace", &["", "0", "31622400", "300", "null"]),
+            argument("grace", &["", "0", "300", "31622400", "null"]),
             ACTIVE,
             PUBLIC,
             DESCRIPTION,
