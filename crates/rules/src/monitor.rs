@@ -4,6 +4,7 @@
 
 mod blocks;
 mod check;
+mod client_key;
 mod kinds;
 mod settings;
 
@@ -16,6 +17,7 @@ pub use blocks::{
 };
 pub(crate) use blocks::{header, one_host};
 pub use check::{Check, CheckDraft, DnsCheck, DnsDraft, HttpCheck, HttpDraft, TcpCheck, TcpDraft};
+pub use client_key::ClientKey;
 pub use settings::{MonitorDraft, MonitorSettings};
 
 use crate::{MonitorId, Region, Timestamp, WorkspaceId};
