@@ -219,7 +219,7 @@ fn flags(tables: &[KindTable]) -> Vec<Flag> {
                 TableRow::Field(field) if is_set(field) => {
                     (long(field), format!("{text}. Repeatable, or separated by commas"))
                 }
-                TableRow::Field(field) if is_secret(field) => {
+                TableRow::Field(field) if is_in_file(field) => {
                     (long(field), format!("{text}. In this file, - for standard input"))
                 }
                 TableRow::Field(field) => (long(field), text.to_owned()),
@@ -248,14 +248,14 @@ fn flags_of<S: FlagSource>() -> Vec<Flag> {
 
 /// Returns the name of a field's flag. Sets have the singular, because each value is a flag. IDs of other
 /// resources have the name of the resource, because its name is a value too. Secrets are in files, because
-/// other users of a machine can read its command lines.
+/// other users of a machine can read its command lines, and objects in PEM, because they have lines.
 fn long(field: &Field) -> String {
     let name = field.name.replace('_', "-");
     if let Shape::Id(_) = field.shape {
         name.trim_end_matches("-id").to_owned()
     } else if let Shape::SetOfIds(_) = field.shape {
         name.trim_end_matches("-ids").to_owned()
-    } else if is_secret(field) {
+    } else if is_in_file(field) {
         format!("{name}-file")
     } else if is_set(field) {
         name.trim_end_matches('s').to_owned()
@@ -268,11 +268,24 @@ const fn is_secret(field: &Field) -> bool {
     field.sensitive && matches!(field.shape, Shape::Text { .. })
 }
 
-/// Reads the value of a secret from a file, or from standard input for `-`, without the end of its line.
-fn read_secret(path: &str) -> Result<String, String> {
+const fn is_pem(field: &Field) -> bool {
+    matches!(field.shape, Shape::Certificates { .. } | Shape::PrivateKey { .. })
+}
+
+const fn is_in_file(field: &Field) -> bool {
+    is_secret(field) || is_pem(field)
+}
+
+/// Reads a text from a file, or from standard input for `-`.
+pub(crate) fn read_text(path: &str) -> Result<String, String> {
     let text =
         if path == "-" { std::io::read_to_string(stdin()) } else { fs::read_to_string(path) };
-    let text = text.map_err(|why| format!("reading the file: {why}"))?;
+    text.map_err(|why| format!("reading the file: {why}"))
+}
+
+/// Reads the value of a secret like [`read_text`], without the end of its line.
+fn read_secret(path: &str) -> Result<String, String> {
+    let text = read_text(path)?;
     let text = text.strip_suffix('\n').unwrap_or(&text);
     Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
 }
@@ -315,6 +328,7 @@ fn shaped(arg: Arg, field: &'static Field) -> Arg {
             .hide_possible_values(is_long),
         Shape::HttpUrl { .. } => arg.value_name("URL"),
         Shape::Id(_) => arg.value_name("ID|NAME").alias(field.name.replace('_', "-")),
+        _ if is_pem(field) => arg.value_name("FILE").value_parser(read_text),
         _ if is_secret(field) => arg.value_name("FILE").value_parser(read_secret),
         _ => arg.value_name("TEXT"),
     }

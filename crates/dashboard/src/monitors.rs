@@ -19,6 +19,7 @@ mod detail;
 mod difference;
 mod edit;
 mod fields;
+mod kept_key;
 mod latency;
 mod log;
 mod log_query;
