@@ -264,28 +264,16 @@ fn long(field: &Field) -> String {
     }
 }
 
-const fn is_secret(field: &Field) -> bool {
-    field.sensitive && matches!(field.shape, Shape::Text { .. })
-}
-
-const fn is_pem(field: &Field) -> bool {
-    matches!(field.shape, Shape::Certificates { .. } | Shape::PrivateKey { .. })
-}
-
 const fn is_in_file(field: &Field) -> bool {
-    is_secret(field) || is_pem(field)
+    let is_pem = matches!(field.shape, Shape::Certificates { .. } | Shape::PrivateKey { .. });
+    is_pem || (field.sensitive && matches!(field.shape, Shape::Text { .. }))
 }
 
-/// Reads a text from a file, or from standard input for `-`.
+/// Reads a text from a file, or from standard input for `-`, without the end of its last line.
 pub(crate) fn read_text(path: &str) -> Result<String, String> {
     let text =
         if path == "-" { std::io::read_to_string(stdin()) } else { fs::read_to_string(path) };
-    text.map_err(|why| format!("reading the file: {why}"))
-}
-
-/// Reads the value of a secret like [`read_text`], without the end of its line.
-fn read_secret(path: &str) -> Result<String, String> {
-    let text = read_text(path)?;
+    let text = text.map_err(|why| format!("reading the file: {why}"))?;
     let text = text.strip_suffix('\n').unwrap_or(&text);
     Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
 }
@@ -328,8 +316,7 @@ fn shaped(arg: Arg, field: &'static Field) -> Arg {
             .hide_possible_values(is_long),
         Shape::HttpUrl { .. } => arg.value_name("URL"),
         Shape::Id(_) => arg.value_name("ID|NAME").alias(field.name.replace('_', "-")),
-        _ if is_pem(field) => arg.value_name("FILE").value_parser(read_text),
-        _ if is_secret(field) => arg.value_name("FILE").value_parser(read_secret),
+        _ if is_in_file(field) => arg.value_name("FILE").value_parser(read_text),
         _ => arg.value_name("TEXT"),
     }
 }

@@ -36,14 +36,14 @@ pub struct ClientCertificate {
 pub enum UnusableClientCertificate {
     #[error("has no certificate; give PEM with `BEGIN CERTIFICATE`")]
     Absent,
-    #[error("has an unreadable certificate, number {number}: {why}")]
-    Unreadable { number: usize, why: String },
+    #[error("has an unreadable certificate, number {number}; export it again as X.509 in PEM")]
+    Unreadable { number: usize },
     #[error("must begin with the certificate of `client_key`, which is number {number}")]
     NotFirst { number: usize },
     #[error("must be the key of the certificate `{subject}`, which has another public key")]
     OtherKey { subject: String },
-    #[error("must be a readable private key in PEM: {0}")]
-    UnreadableKey(String),
+    #[error("must be a readable private key; export it again in PEM")]
+    UnreadableKey,
     #[error(
         "must be a supported key: RSA of 2048 to 8192 bits, ECDSA with P-256, P-384 or P-521, or \
          Ed25519"
@@ -56,7 +56,7 @@ impl UnusableClientCertificate {
     pub const fn argument(&self) -> &'static str {
         match self {
             Self::Absent | Self::Unreadable { .. } | Self::NotFirst { .. } => "client_certificate",
-            Self::OtherKey { .. } | Self::UnreadableKey(_) | Self::UnsupportedKey => "client_key",
+            Self::OtherKey { .. } | Self::UnreadableKey | Self::UnsupportedKey => "client_key",
         }
     }
 }
@@ -70,7 +70,7 @@ impl ClientCertificate {
             parsed(&chain, index)?;
         }
         let key = PrivateKeyDer::from_pem_slice(key.as_bytes())
-            .map_err(|why| UnusableClientCertificate::UnreadableKey(why.to_string()))?;
+            .map_err(|_| UnusableClientCertificate::UnreadableKey)?;
         let key =
             any_supported_type(&key).map_err(|_| UnusableClientCertificate::UnsupportedKey)?;
         require_key_of(&chain, &leaf, &*key)?;
@@ -123,7 +123,7 @@ fn hash(identity: &ClientIdentity) -> [u8; 32] {
 fn chain(pem: &str) -> Result<Vec<CertificateDer<'static>>, UnusableClientCertificate> {
     let mut chain = Vec::new();
     for (index, read) in CertificateDer::pem_slice_iter(pem.as_bytes()).enumerate() {
-        chain.push(read.map_err(|why| unreadable(index, &why))?);
+        chain.push(read.map_err(|_| unreadable(index))?);
     }
     if chain.is_empty() { Err(UnusableClientCertificate::Absent) } else { Ok(chain) }
 }
@@ -133,11 +133,11 @@ fn parsed<'a>(
     index: usize,
 ) -> Result<X509Certificate<'a>, UnusableClientCertificate> {
     let read = X509Certificate::from_der(&chain[index]);
-    read.map(|(_, certificate)| certificate).map_err(|why| unreadable(index, &why))
+    read.map(|(_, certificate)| certificate).map_err(|_| unreadable(index))
 }
 
-fn unreadable(index: usize, why: &dyn std::fmt::Display) -> UnusableClientCertificate {
-    UnusableClientCertificate::Unreadable { number: index + 1, why: why.to_string() }
+const fn unreadable(index: usize) -> UnusableClientCertificate {
+    UnusableClientCertificate::Unreadable { number: index + 1 }
 }
 
 /// Checks that the first certificate has the public key of this private one. Reads certificates with

@@ -6,15 +6,13 @@ use aloft_probe::{ClientCertificate, UnusableClientCertificate};
 use domain::check::FailureKind;
 use rules::Secret;
 use rules::monitor::ClientKey;
-use rustls::SupportedProtocolVersion;
-use rustls::version::{TLS12, TLS13};
 use testkit::target::{
-    Authority, ClientTrust, HttpTarget, Identity, Protocol, ScriptedResponse, Validity,
+    Authority, ClientTrust, HttpTarget, Identity, Protocol, ScriptedResponse, TlsVersion, Validity,
 };
 
 use crate::checking::{Checking, Outcomes, get};
 
-const VERSIONS: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
+const VERSIONS: [TlsVersion; 2] = [TlsVersion::V12, TlsVersion::V13];
 const PROTOCOLS: [Protocol; 2] = [Protocol::Http1, Protocol::Http2];
 
 /// Servers of one authority, and clients of another.
@@ -28,11 +26,7 @@ impl MutualTls {
         Self { servers: Authority::new("Servers"), clients: Authority::new("Clients") }
     }
 
-    async fn target(
-        &self,
-        protocol: Protocol,
-        version: &'static SupportedProtocolVersion,
-    ) -> HttpTarget {
+    async fn target(&self, protocol: Protocol, version: TlsVersion) -> HttpTarget {
         let identity = self.servers.issue(&["127.0.0.1"], Validity::Valid);
         let trust = ClientTrust { authority: &self.clients, version };
         let target = HttpTarget::start_mutual_tls(identity, protocol, trust).await;
@@ -114,8 +108,10 @@ async fn refused_certificate_fails_with_the_reason() {
 #[tokio::test]
 async fn redirect_to_another_origin_presents_no_certificate() {
     let tls = MutualTls::new();
-    let (own, other) =
-        (tls.target(Protocol::Http1, &TLS13).await, tls.target(Protocol::Http1, &TLS13).await);
+    let (own, other) = (
+        tls.target(Protocol::Http1, TlsVersion::V13).await,
+        tls.target(Protocol::Http1, TlsVersion::V13).await,
+    );
     own.on("/", ScriptedResponse::redirect(302, &other.url("/")));
     let identity = tls.clients.issue(&["probe"], Validity::Valid);
     let outcome = presenting(tls.get(&own), &identity).run().await;
@@ -130,7 +126,7 @@ async fn redirect_to_another_origin_presents_no_certificate() {
 #[tokio::test]
 async fn redirect_back_presents_the_certificate_again() {
     let tls = MutualTls::new();
-    let own = tls.target(Protocol::Http1, &TLS13).await;
+    let own = tls.target(Protocol::Http1, TlsVersion::V13).await;
     let other = HttpTarget::start().await;
     own.on("/", ScriptedResponse::redirect(302, &other.url("/")))
         .on("/end", ScriptedResponse::ok("secret"));
@@ -143,7 +139,7 @@ async fn redirect_back_presents_the_certificate_again() {
 #[tokio::test]
 async fn unusable_certificate_fails_without_a_request() {
     let tls = MutualTls::new();
-    let target = tls.target(Protocol::Http1, &TLS13).await;
+    let target = tls.target(Protocol::Http1, TlsVersion::V13).await;
     let checking = tls.get(&target).http(|http| {
         http.client_certificate = Some("none".to_owned());
         http.client_key = Some(ClientKey(Secret::new("hunter2".to_owned())));

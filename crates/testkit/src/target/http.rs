@@ -51,7 +51,25 @@ pub struct ClientTrust<'a> {
     /// Issuer of the certificates.
     pub authority: &'a Authority,
     /// The only version that the server speaks.
-    pub version: &'static SupportedProtocolVersion,
+    pub version: TlsVersion,
+}
+
+/// A version of TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsVersion {
+    /// In which a server refuses a client certificate within the handshake.
+    V12,
+    /// In which it does so afterwards.
+    V13,
+}
+
+impl TlsVersion {
+    const fn supported(self) -> &'static SupportedProtocolVersion {
+        match self {
+            Self::V12 => &rustls::version::TLS12,
+            Self::V13 => &rustls::version::TLS13,
+        }
+    }
 }
 
 /// A received request.
@@ -197,7 +215,7 @@ fn mutual_acceptor(
     let roots = Arc::new(clients.authority.roots());
     let verifier = WebPkiClientVerifier::builder_with_provider(roots, Arc::clone(&provider));
     let config = ServerConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[clients.version])
+        .with_protocol_versions(&[clients.version.supported()])
         .expect("the provider supports the version")
         .with_client_cert_verifier(verifier.build().expect("there is a root"));
     serving(config, identity, protocol)
