@@ -103,6 +103,13 @@ mod tests {
         let yours = Values::posted(yours.to_vec(), &HTTP_MONITOR);
         let found = differences(&HTTP_MONITOR, Values::stored(&stored, &HTTP_MONITOR), yours);
         let texts: Vec<_> = found.iter().map(|it| [&*it.label, &it.stored, &it.yours]).collect();
-        assert_eq!(texts, [["Name", "API", "Shop"], ["Headers", "a b", ""]]);
+        assert_eq!(
+            texts,
+            [
+                ["Name", "API", "Shop"],
+                ["Private key of the client certificate (PEM)", "(unchanged)", "(another key)"],
+                ["Headers", "a b", ""]
+            ]
+        );
     }
 }

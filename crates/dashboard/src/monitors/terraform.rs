@@ -194,19 +194,26 @@ mod tests {
           type = string
         }
 
+        variable "shop_orders_client_key" {
+          type      = string
+          sensitive = true
+        }
+
         variable "shop_orders_authorization" {
           type = string
         }
 
         resource "service_http_monitor" "shop_orders" {
-          name        = "Shop: orders"
-          url         = "https://${var.shop_orders_credentials}@example.com/$${x}?a=1"
-          periodicity = "1m"
-          method      = "POST"
-          body        = "{\"a\": \"b\"}"
-          retry       = 5
-          active      = true
-          regions     = ["fly-ams", "fly-iad"]
+          name               = "Shop: orders"
+          url                = "https://${var.shop_orders_credentials}@example.com/$${x}?a=1"
+          periodicity        = "1m"
+          method             = "POST"
+          body               = "{\"a\": \"b\"}"
+          retry              = 5
+          client_certificate = "-----BEGIN"
+          client_key         = var.shop_orders_client_key
+          active             = true
+          regions            = ["fly-ams", "fly-iad"]
 
           headers {
             key   = "Content-Type"

@@ -233,12 +233,12 @@ fn unusable_certificates_and_keys_are_explained() {
     .collect();
     insta::assert_snapshot!(lines.join("\n"), @r"
     `client_certificate` has no certificate; give PEM with `BEGIN CERTIFICATE`
-    `client_certificate` has an unreadable certificate, number 1: Parsing Error: Der(UnexpectedTag { expected: Some(Tag(16)), actual: Tag(0) })
-    `client_certificate` has an unreadable certificate, number 1: base64 decode error: InvalidCharacter(33)
-    `client_certificate` has an unreadable certificate, number 3: Parsing Error: Der(UnexpectedTag { expected: Some(Tag(16)), actual: Tag(0) })
+    `client_certificate` has an unreadable certificate, number 1; export it again as X.509 in PEM
+    `client_certificate` has an unreadable certificate, number 1; export it again as X.509 in PEM
+    `client_certificate` has an unreadable certificate, number 3; export it again as X.509 in PEM
     `client_certificate` must begin with the certificate of `client_key`, which is number 2
     `client_key` must be the key of the certificate `CN=other`, which has another public key
-    `client_key` must be a readable private key in PEM: base64 decode error: InvalidCharacter(33)
+    `client_key` must be a readable private key; export it again in PEM
     `client_key` must be a supported key: RSA of 2048 to 8192 bits, ECDSA with P-256, P-384 or P-521, or Ed25519
     `client_key` must be a supported key: RSA of 2048 to 8192 bits, ECDSA with P-256, P-384 or P-521, or Ed25519
     ");

@@ -227,7 +227,9 @@ async fn read_keys_read_no_field_that_is_marked() {
     ];
     let marked = redacted_fields().into_iter();
     for field in marked.filter(|field| !never_read.contains(&field.as_str())) {
-        assert!(written.contains(&secret(&field)), "{field} was not written: {written}");
+        let text = Value::String(secret(&field)).to_string();
+        let text = text.trim_matches('"');
+        assert!(written.contains(text), "{field} was not written: {written}");
     }
     for (method, answer) in everything(&reader, &monitor).await {
         assert!(!answer.contains(SECRET), "{method} shows a secret: {answer}");

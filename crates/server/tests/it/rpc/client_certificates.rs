@@ -51,7 +51,13 @@ async fn unusable_certificates_are_refused_by_their_field() {
         }
         lines.push(response["message"].as_str().unwrap().to_owned());
     }
-    insta::assert_snapshot!(lines.join("\n"), @"");
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    `monitor.client_key` must be the key of the certificate `CN=probe1`, which has another public key
+    `monitor.client_certificate` must begin with the certificate of `client_key`, which is number 2
+    `monitor.client_certificate` has an unreadable certificate, number 1; export it again as X.509 in PEM
+    `monitor.client_key` must not be encrypted; decrypt it by `openssl pkcs8 -topk8 -nocrypt -in encrypted.pem -out key.pem`
+    `monitor.client_certificate` must have certificates only; the private key belongs in `client_key`, and must be replaced if others may have seen it; `monitor.client_key` must have the private key only; certificates belong in `client_certificate`
+    ");
     let mut half = monitor(pem::CERTIFICATE, pem::KEY);
     half.as_object_mut().unwrap().remove("clientKey");
     let (_, response) = create(&caller, &half).await;
@@ -80,7 +86,11 @@ async fn certificate_without_use_is_a_warning() {
     plain["url"] = json!("http://example.com/");
     let (_, created) = create(&caller, &plain).await;
     lines.extend(warnings(&created));
-    insta::assert_snapshot!(lines.join("\n"), @"");
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    "monitor.client_certificate" "the client certificate expired at 2022-01-01T00:00:00.000Z; replace it"
+    "monitor.client_certificate" "the client certificate is not valid before 2090-01-01T00:00:00.000Z"
+    "monitor.client_certificate" "a check of an http URL presents no client certificate; change `url` to https"
+    "#);
 }
 
 /// A server whose checks trust an authority, a target that requires certificates of another, and a monitor
@@ -157,5 +167,5 @@ async fn partial_update_keeps_the_key() {
     assert_eq!(owner.rpc("UpdateHttpMonitor", other).await.status, 200);
     let audit = owner.call("audit.v1.AuditService", "ListAuditEntries", json!({})).await.json();
     let fields = audit["entries"][0]["changes"].to_string();
-    assert!(fields.contains("clientKey") && !audit.to_string().contains(SECRET), "{audit}");
+    assert!(fields.contains("client_key") && !audit.to_string().contains(SECRET), "{audit}");
 }

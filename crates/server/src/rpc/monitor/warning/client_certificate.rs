@@ -70,7 +70,12 @@ mod tests {
         assert!(quiet.iter().all(|now| warned(https, *now).is_empty()));
         let told = [START - DAY, END - DAY * 14 + Duration::from_millis(1), END, END + DAY];
         let told: Vec<String> = told.iter().flat_map(|now| warned(https, *now)).collect();
-        insta::assert_snapshot!(told.join("\n"), @"");
+        insta::assert_snapshot!(told.join("\n"), @r"
+        the client certificate is not valid before 2020-01-01T00:00:00.000Z
+        the client certificate expires at 2090-01-01T00:00:00.000Z; replace it before
+        the client certificate expired at 2090-01-01T00:00:00.000Z; replace it
+        the client certificate expired at 2090-01-01T00:00:00.000Z; replace it
+        ");
     }
 
     #[test]
