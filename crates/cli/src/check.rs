@@ -28,7 +28,7 @@ use crate::output;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Target {
     /// Send an HTTP request and check the response
-    Http(draft::HttpArgs),
+    Http(Box<draft::HttpArgs>),
     /// Open a TCP connection
     Tcp(draft::TcpArgs),
     /// Look up a domain name

@@ -145,13 +145,11 @@ pub(crate) fn client_certificate(
         Some(format!("`{name}` {rule}"))
     };
     let broken = broken("client_certificate", &certificate).or_else(|| broken("client_key", &key));
-    match broken {
-        Some(remedy) => entry.lose("the client certificate", remedy),
-        None => {
-            http.client_certificate = Some(certificate);
-            http.client_key = Some(Secret::new(key));
-        }
+    if let Some(remedy) = broken {
+        return entry.lose("the client certificate", remedy);
     }
+    http.client_certificate = Some(certificate);
+    http.client_key = Some(Secret::new(key));
 }
 
 /// Sets the days of a warning before the expiry of a certificate, if the monitor uses TLS.

@@ -245,10 +245,10 @@ impl Reader<'_> {
                 Rule::Together { first, second } => match (is_given(first), is_given(second)) {
                     (true, true) | (false, false) => {}
                     (true, false) => {
-                        missing.push((second, format!("must be given with `{first}`")))
+                        missing.push((second, format!("must be given with `{first}`")));
                     }
                     (false, true) => {
-                        missing.push((first, format!("must be given with `{second}`")))
+                        missing.push((first, format!("must be given with `{second}`")));
                     }
                 },
                 Rule::ExactlyOneBlock { named_by } => {

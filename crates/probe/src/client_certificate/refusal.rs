@@ -79,7 +79,7 @@ mod tests {
         for alert in alerts {
             for auth in auths {
                 let detail = refusal("shop.example", alert, auth).map(|it| it.detail);
-                lines.push(detail.map_or_else(|| "-".to_owned(), |it| it.to_string()));
+                lines.push(detail.unwrap_or_else(|| "-".to_owned()));
             }
         }
         insta::assert_snapshot!(lines.join("\n"), @r"

@@ -49,7 +49,7 @@ fn presenting(checking: Checking, identity: &Identity) -> Checking {
 fn failure(outcome: &Outcomes, target: &HttpTarget) -> String {
     assert_eq!(outcome.failure_kind(), FailureKind::TlsFailed, "{outcome:?}");
     assert_eq!(target.hits(), 0);
-    outcome.failure().detail.to_string()
+    outcome.failure().detail.clone()
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn redirect_to_another_origin_presents_no_certificate() {
         tls.target(Protocol::Http1, TlsVersion::V13).await,
         tls.target(Protocol::Http1, TlsVersion::V13).await,
     );
-    own.on("/", ScriptedResponse::redirect(302, &other.url("/")));
+    own.on("/", ScriptedResponse::redirect(302, other.url("/")));
     let identity = tls.clients.issue(&["probe"], Validity::Valid);
     let outcome = presenting(tls.get(&own), &identity).run().await;
     assert_eq!(own.hits(), 1);
@@ -128,9 +128,9 @@ async fn redirect_back_presents_the_certificate_again() {
     let tls = MutualTls::new();
     let own = tls.target(Protocol::Http1, TlsVersion::V13).await;
     let other = HttpTarget::start().await;
-    own.on("/", ScriptedResponse::redirect(302, &other.url("/")))
+    own.on("/", ScriptedResponse::redirect(302, other.url("/")))
         .on("/end", ScriptedResponse::ok("secret"));
-    other.on("/", ScriptedResponse::redirect(302, &own.url("/end")));
+    other.on("/", ScriptedResponse::redirect(302, own.url("/end")));
     let identity = tls.clients.issue(&["probe"], Validity::Valid);
     presenting(tls.get(&own), &identity).run().await.assert_success();
     assert_eq!((own.hits(), other.hits()), (2, 1));

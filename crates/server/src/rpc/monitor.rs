@@ -320,7 +320,7 @@ impl Monitors {
         let sent = require(RESOURCE, sent)?;
         let id = require_id(RESOURCE, RESOURCE, sent.id().map(ToOwned::to_owned))?;
         let wanted = update::MonitorUpdate::new(id, sent.into_draft(), edit);
-        let stored = update::update(&self.0, caller(context), wanted).await?;
+        let stored = Box::pin(update::update(&self.0, caller(context), wanted)).await?;
         let monitor = self.stored_monitor(&stored, caller(context)).message();
         Ok((monitor, warning::for_monitor(&self.0, &stored.monitor)))
     }

@@ -48,14 +48,14 @@ const CLIENT_CERTIFICATE: Argument = argument(
     &[
         "",
         concat!(
-            "\nclient_certificate = <<PEM\n",
+            "\n client_certificate = <<PEM\n",
             include_str!("../../../../testkit/pem/certificate.pem"),
             "PEM\n\nclient_key = <<PEM\n",
             include_str!("../../../../testkit/pem/key.pem"),
             "PEM\n"
         ),
         concat!(
-            "\nclient_certificate = <<PEM\n",
+            "\n client_certificate = <<PEM\n",
             include_str!("../../../../testkit/pem/other-certificate.pem"),
             include_str!("../../../../testkit/pem/certificate.pem"),
             "PEM\n\nclient_key = <<PEM\n",
@@ -63,13 +63,13 @@ const CLIENT_CERTIFICATE: Argument = argument(
             "PEM\n"
         ),
         concat!(
-            "\nclient_certificate = <<PEM\n",
+            "\n client_certificate = <<PEM\n",
             include_str!("../../../../testkit/pem/certificate.pem"),
             "PEM\n\nclient_key = <<PEM\n",
             include_str!("../../../../testkit/pem/key.pem"),
             "PEM\n"
         ),
-        "\nclient_certificate = null\n\nclient_key = null\n",
+        "\n client_certificate = null\n\nclient_key = null\n",
     ],
 );
 
