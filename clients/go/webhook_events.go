@@ -87,9 +87,10 @@ type EventMonitor struct {
 	ID string `json:"id"`
 	// Name of the monitor.
 	Name string `json:"name"`
-	// Kind of check: http, tcp or dns.
+	// Kind of check: http, tcp, dns or heartbeat.
 	Kind string `json:"kind"`
-	// Target is a URL, host:port or a domain name, without credentials.
+	// Target is a URL, host:port or a domain name, without credentials. Of a heartbeat monitor, it says how often
+	// calls are expected.
 	Target string `json:"target"`
 	// Method of the request; only for http.
 	Method string `json:"method"`

@@ -59,7 +59,8 @@ pub(crate) async fn read(client: &Client) -> Result<Workspace> {
     let writes = who.actor.scopes.iter().any(|scope| scope == Scope::Write.as_str());
     let mut found = Vec::new();
     all!(found, client, ListMonitorsRequest,
-        HTTP_MONITOR: http_monitors, TCP_MONITOR: tcp_monitors, DNS_MONITOR: dns_monitors);
+        HTTP_MONITOR: http_monitors, TCP_MONITOR: tcp_monitors, DNS_MONITOR: dns_monitors,
+        HEARTBEAT_MONITOR: heartbeat_monitors);
     all!(found, client, ListNotificationsRequest,
         NOTIFICATION: notifications);
     all!(found, client, ListStatusPagesRequest,

@@ -13,6 +13,7 @@ use serde_json::{Map, json};
 use web::context::Context;
 
 use crate::components::ChangedMaintenance;
+use crate::named::{ConfirmArgs, confirm_deletion_of};
 use crate::output;
 use crate::output_args::OutputArgs;
 use crate::paging::{self, NextPage, Paging, SHOWN};
@@ -58,10 +59,12 @@ pub(crate) enum MaintenanceCommand {
         #[command(flatten)]
         output_args: OutputArgs,
     },
-    /// Delete a maintenance and end its current window
+    /// Delete a maintenance and end its current window; asks on a terminal, and needs --yes elsewhere
     Delete {
         #[command(flatten)]
         maintenance: MaintenanceIdArg,
+        #[command(flatten)]
+        confirm: ConfirmArgs,
         #[command(flatten)]
         output_args: OutputArgs,
     },
@@ -140,9 +143,10 @@ pub(crate) async fn run(action: MaintenanceCommand) -> Result<()> {
             let answer = session.send("ending the maintenance", request).await?;
             print_maintenance(&answer.maintenance.into_option().unwrap_or_default(), &output_args)
         }
-        MaintenanceCommand::Delete { maintenance, output_args } => {
+        MaintenanceCommand::Delete { maintenance, confirm, output_args } => {
             let session = Session::open(&output_args.service)?;
             let id = resources::id(&session, &MAINTENANCES, &maintenance.id).await?;
+            confirm_deletion_of("maintenance", &id, confirm)?;
             let request = DeleteMaintenanceRequest { id: id.clone() };
             session.send("deleting the maintenance", request).await?;
             output_args.print(&json!({}), &[&id], || format!("{id} was deleted"))

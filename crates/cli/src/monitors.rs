@@ -14,7 +14,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use rules::MonitorKind;
 
-use self::write::{AnyKind, DnsKind, HttpKind, TcpKind};
+use self::write::{AnyKind, DnsKind, HeartbeatKind, HttpKind, TcpKind};
 use crate::output_args::OutputArgs;
 use crate::resources::InputArgs;
 use crate::service::KEY_HELP;
@@ -90,6 +90,13 @@ pub(crate) enum MonitorCommand {
         #[command(flatten)]
         output_args: OutputArgs,
     },
+    /// Replace the URL of a heartbeat monitor; the previous one ends at once
+    RotateUrl {
+        #[command(flatten)]
+        monitor: MonitorArg,
+        #[command(flatten)]
+        output_args: OutputArgs,
+    },
     /// List the checks of a monitor, newest first
     Logs {
         #[command(flatten)]
@@ -120,6 +127,8 @@ pub(crate) enum CreateCommand {
     Tcp(InputArgs<TcpKind>),
     /// Create a monitor that looks up a domain name
     Dns(InputArgs<DnsKind>),
+    /// Create a monitor that waits for calls of its URL, which a job makes
+    Heartbeat(InputArgs<HeartbeatKind>),
 }
 
 /// The monitor to work on.
@@ -140,6 +149,7 @@ pub(crate) async fn run(action: MonitorCommand) -> Result<ExitCode> {
             CreateCommand::Http(args) => write::create(MonitorKind::Http, args).await?,
             CreateCommand::Tcp(args) => write::create(MonitorKind::Tcp, args).await?,
             CreateCommand::Dns(args) => write::create(MonitorKind::Dns, args).await?,
+            CreateCommand::Heartbeat(args) => write::create(MonitorKind::Heartbeat, args).await?,
         },
         MonitorCommand::Update { monitor, changes } => {
             write::update(&monitor.monitor, *changes).await?;
@@ -158,6 +168,9 @@ pub(crate) async fn run(action: MonitorCommand) -> Result<ExitCode> {
         }
         MonitorCommand::Status { monitor, output_args } => {
             checks::status(&monitor.monitor, &output_args).await?;
+        }
+        MonitorCommand::RotateUrl { monitor, output_args } => {
+            write::rotate_url(&monitor.monitor, &output_args).await?;
         }
         MonitorCommand::Logs { monitor, which, output_args } => {
             logs::logs(&monitor.monitor, &which, &output_args).await?;

@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, IsTerminal as _, Read as _, Write as _, stderr, stdin};
 
 use anyhow::{Result, anyhow, bail};
+use clap::Args;
 use rules::nearest;
 
 use crate::output::one_line;
@@ -14,7 +15,16 @@ const ANSWER_BYTES_MAX: u64 = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct NamedId {
     pub(crate) id: String,
+    /// Empty for an object without a name.
     pub(crate) name: String,
+}
+
+/// Agreement to a deletion.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ConfirmArgs {
+    /// Delete without a question
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 /// Rejects an empty name, such as that of an unset variable: several kinds of objects may have none.
@@ -58,10 +68,17 @@ pub(crate) fn confirm_deletion(noun: &str, object: &NamedId, yes: bool) -> Resul
     if !stdin().is_terminal() {
         bail!("nobody can confirm the deletion of {id} without a terminal; add `--yes`");
     }
-    if ask(&format!("Delete the {noun} `{}` ({id})?", one_line(name)))? {
+    let shown = if name.is_empty() { id.clone() } else { format!("`{}` ({id})", one_line(name)) };
+    if ask(&format!("Delete the {noun} {shown}?"))? {
         return Ok(());
     }
     bail!("{id} was not deleted");
+}
+
+/// Asks before the deletion of an object without a name, see [`confirm_deletion`].
+pub(crate) fn confirm_deletion_of(noun: &str, id: &str, confirm: ConfirmArgs) -> Result<()> {
+    let object = NamedId { id: id.to_owned(), name: String::new() };
+    confirm_deletion(noun, &object, confirm.yes)
 }
 
 /// Asks a question on the terminal. Returns whether the user agrees.

@@ -17,6 +17,7 @@ use contract::status_report::wire::{
 use rules::UpdateId;
 use serde_json::json;
 
+use crate::named::{ConfirmArgs, NamedId, confirm_deletion, confirm_deletion_of};
 use crate::output;
 use crate::output_args::OutputArgs;
 use crate::paging::{self, NextPage, Paging, SHOWN};
@@ -92,11 +93,13 @@ pub(crate) enum ReportCommand {
         #[command(flatten)]
         output_args: OutputArgs,
     },
-    /// Delete a report, rpt_…, or one of its updates, upd_…
+    /// Delete a report, rpt_…, or one of its updates, upd_…; asks on a terminal, and needs --yes elsewhere
     Delete {
         /// ID or title of the report, or ID of the update
         #[arg(value_name = "ID")]
         id: String,
+        #[command(flatten)]
+        confirm: ConfirmArgs,
         #[command(flatten)]
         output_args: OutputArgs,
     },
@@ -200,7 +203,9 @@ pub(crate) async fn run(action: ReportCommand) -> Result<()> {
         ReportCommand::Edit { report, change, output_args } => {
             change::change(report.id, change, &output_args).await
         }
-        ReportCommand::Delete { id, output_args } => delete(id, &output_args).await,
+        ReportCommand::Delete { id, confirm, output_args } => {
+            delete(id, confirm, &output_args).await
+        }
         ReportCommand::Templates { action } => templates::run(action).await,
     }
 }
@@ -288,14 +293,20 @@ async fn edit(update: String, wanted: UpdateArgs, output_args: &OutputArgs) -> R
     print_report(&answer.status_report.into_option().unwrap_or_default(), output_args)
 }
 
-async fn delete(id: String, output_args: &OutputArgs) -> Result<()> {
+async fn delete(id: String, confirm: ConfirmArgs, output_args: &OutputArgs) -> Result<()> {
     let session = Session::open(&output_args.service)?;
     if UpdateId::parse(&id).is_ok() {
+        confirm_deletion_of("update", &id, confirm)?;
         let request = DeleteStatusReportUpdateRequest { id };
         let answer = session.send("deleting the update", request).await?;
         return print_report(&answer.status_report.into_option().unwrap_or_default(), output_args);
     }
     let id = resources::id(&session, &REPORTS, &id).await?;
+    let request = GetStatusReportRequest { id: id.clone() };
+    let report = session.send("reading the report", request).await?;
+    let report = report.status_report.into_option().unwrap_or_default();
+    let named = NamedId { id: id.clone(), name: report.title.unwrap_or_default() };
+    confirm_deletion("report", &named, confirm.yes)?;
     let request = DeleteStatusReportRequest { id: id.clone() };
     session.send("deleting the report", request).await?;
     print_deleted(&id, output_args)

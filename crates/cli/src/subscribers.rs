@@ -9,6 +9,7 @@ use contract::status_page::wire::{
 };
 use serde_json::json;
 
+use crate::named::{ConfirmArgs, confirm_deletion_of};
 use crate::output;
 use crate::output_args::OutputArgs;
 use crate::paging::{self, NextPage, Paging, SHOWN};
@@ -32,11 +33,13 @@ pub(crate) enum SubscriberCommand {
         #[command(flatten)]
         output_args: OutputArgs,
     },
-    /// Remove a subscriber and all its data
+    /// Remove a subscriber and all its data; asks on a terminal, and needs --yes elsewhere
     Remove {
         /// ID of the subscriber, sub_…
         #[arg(value_name = "SUBSCRIBER")]
         id: String,
+        #[command(flatten)]
+        confirm: ConfirmArgs,
         #[command(flatten)]
         output_args: OutputArgs,
     },
@@ -90,7 +93,10 @@ pub(crate) async fn run(action: SubscriberCommand) -> Result<()> {
     match action {
         SubscriberCommand::List { which, output_args } => list(which, &output_args).await,
         SubscriberCommand::Add { new, output_args } => add(new, &output_args).await,
-        SubscriberCommand::Remove { id, output_args } => remove(id, &output_args).await,
+        SubscriberCommand::Remove { id, confirm, output_args } => {
+            confirm_deletion_of("subscriber", &id, confirm)?;
+            remove(id, &output_args).await
+        }
     }
 }
 

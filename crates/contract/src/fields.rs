@@ -217,7 +217,7 @@ pub fn encode_address(address: &str, secrets: SecretVisibility) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use rules::tables::{HTTP_MONITOR, NOTIFICATION};
+    use rules::tables::{HEARTBEAT_MONITOR, HTTP_MONITOR, NOTIFICATION};
 
     use super::*;
     use crate::rpc::redacted_fields;
@@ -240,6 +240,7 @@ mod tests {
     fn contract_marks_the_fields_that_tables_hide() {
         let mut in_tables =
             hidden("monitor.v1", "HttpMonitor", HTTP_MONITOR.fields, HTTP_MONITOR.blocks);
+        in_tables.extend(hidden("monitor.v1", "HeartbeatMonitor", HEARTBEAT_MONITOR.fields, &[]));
         for block in NOTIFICATION.blocks {
             let message: String = block.name.split('_').map(capitalized).collect();
             in_tables.extend(hidden("notification.v1", &message, block.fields, block.blocks));

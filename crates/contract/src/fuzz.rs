@@ -14,7 +14,8 @@ use serde::de::DeserializeOwned;
 use crate::IntoDraft;
 use crate::fields::SecretVisibility;
 use crate::monitor::wire::{
-    CreateDnsMonitorRequest, CreateHttpMonitorRequest, CreateTcpMonitorRequest, Kind,
+    CreateDnsMonitorRequest, CreateHeartbeatMonitorRequest, CreateHttpMonitorRequest,
+    CreateTcpMonitorRequest, Kind,
 };
 use crate::monitor::{StoredMonitor, decode};
 use crate::notification::encode;
@@ -55,6 +56,7 @@ creating! {
     CreateHttpMonitorRequest "CreateHttpMonitor"
     CreateTcpMonitorRequest "CreateTcpMonitor"
     CreateDnsMonitorRequest "CreateDnsMonitor"
+    CreateHeartbeatMonitorRequest "CreateHeartbeatMonitor"
 }
 
 impl Creating for CreateNotificationRequest {
@@ -83,8 +85,8 @@ impl Creating for CreateNotificationRequest {
     }
 }
 
-/// Decodes and checks a request. The first byte selects the format: `h`, `t`, `d` and `n` are kinds
-/// in JSON, capitals the same in protobuf. Any other byte selects a method whose JSON is checked.
+/// Decodes and checks a request. The first byte selects the format: `h`, `t`, `d`, `b` and `n` are
+/// kinds in JSON, capitals the same in protobuf. Any other byte selects a method whose JSON is checked.
 /// The rest is the body.
 ///
 /// # Panics
@@ -97,10 +99,12 @@ pub fn conversions(input: &[u8]) {
         b'h' => json::<CreateHttpMonitorRequest>(body),
         b't' => json::<CreateTcpMonitorRequest>(body),
         b'd' => json::<CreateDnsMonitorRequest>(body),
+        b'b' => json::<CreateHeartbeatMonitorRequest>(body),
         b'n' => json::<CreateNotificationRequest>(body),
         b'H' => protobuf::<CreateHttpMonitorRequest>(body),
         b'T' => protobuf::<CreateTcpMonitorRequest>(body),
         b'D' => protobuf::<CreateDnsMonitorRequest>(body),
+        b'B' => protobuf::<CreateHeartbeatMonitorRequest>(body),
         b'N' => protobuf::<CreateNotificationRequest>(body),
         any => {
             let all = methods();
@@ -154,12 +158,14 @@ fn check_monitor(draft: MonitorDraft) {
         monitor: &monitor,
         status: MonitorStatus::Active,
         default_regions: &[Region::FlyFra],
+        heartbeat: None,
         secrets: SecretVisibility::Visible,
     };
     let answered: MonitorDraft = match shown.kind() {
         Kind::Http(message) => (*message).into_draft(),
         Kind::Tcp(message) => (*message).into_draft(),
         Kind::Dns(message) => (*message).into_draft(),
+        Kind::Heartbeat(message) => (*message).into_draft(),
     };
     assert_eq!(answered, written, "what is answered is not what was written");
     assert_eq!(answered.parse().as_ref(), Ok(&monitor.settings), "the answer is not valid again");

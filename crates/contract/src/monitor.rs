@@ -9,7 +9,7 @@ mod messages;
 pub use decode::{decode, mask};
 pub use encode::{encode_instant, revision};
 pub use history::{SummaryNumbers, decode_instant, micros};
-pub use messages::{MonitorMessage, StoredMonitor};
+pub use messages::{HeartbeatDetails, MonitorMessage, StoredMonitor};
 
 /// Messages and service generated from `proto/monitor/v1/monitor.proto`, and the types of
 /// their fields. A message becomes a field by `into()`.

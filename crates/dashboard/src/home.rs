@@ -142,6 +142,7 @@ impl TroubledMonitor {
     fn why(&self) -> &str {
         let known = self.cause.why.as_deref();
         known.unwrap_or(match self.health {
+            Health::Unknown if !self.kind.is_probed() => "The URL has not been called yet.",
             Health::Unknown => "No region has reported a result yet.",
             Health::Down | Health::Degraded | Health::Up | Health::Paused => {
                 "The details of the latest check are not available."

@@ -2,7 +2,7 @@
 //!
 //! In reading order:
 //! - `stored` reads a monitor, `units` shows numbers and states, and `actions` pause, check and delete.
-//! - The page: `detail`, with `region_rows`, `latency`, `days` and `stored_incidents`.
+//! - The page: `detail`, with `region_rows`, `latency`, `days`, `stored_incidents` and `heartbeat`.
 //! - The response log: `log`, with `log_query`, `log_rows`, `check_view`, `waterfall` and `difference`.
 //! - Forms: `fields` and `regions` build them, `posted` reads them, and `workbench` shows them.
 //!   `create`, `edit` and `try_out` are their uses, and `conflict` explains a concurrent edit.
@@ -19,6 +19,7 @@ mod detail;
 mod difference;
 mod edit;
 mod fields;
+mod heartbeat;
 mod kept_key;
 mod latency;
 mod log;
@@ -64,6 +65,10 @@ pub(crate) const ROUTES: &[Route] = &[
         get(actions::confirm_deletion)
     }),
     Route::post("/w/{workspace}/monitors/{monitor}/delete", EDITOR, || post(actions::delete)),
+    Route::get("/w/{workspace}/monitors/{monitor}/rotate-url", EDITOR, || {
+        get(heartbeat::confirm_rotation)
+    }),
+    Route::post("/w/{workspace}/monitors/{monitor}/rotate-url", EDITOR, || post(heartbeat::rotate)),
     Route::get("/w/{workspace}/monitors/{monitor}/terraform", EDITOR, || get(copy::show_terraform)),
     Route::get("/w/{workspace}/monitors/{monitor}/curl", EDITOR, || get(copy::show_curl)),
 ];

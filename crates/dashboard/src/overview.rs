@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::maintenance::MaintenanceStatus;
-use rules::{MonitorId, Timestamp, WorkspaceId};
+use rules::{MonitorId, MonitorKind, Timestamp, WorkspaceId};
 use store::{
     FleetCause, Generation, Incident, IncidentFilter, MaintenanceFilter, MonitorNumber, Page,
     PlannedMaintenance, Store, StoreError,
@@ -48,6 +48,7 @@ pub(crate) struct Overview {
 pub(crate) struct TroubledMonitor {
     pub(crate) id: MonitorId,
     pub(crate) name: String,
+    pub(crate) kind: MonitorKind,
     pub(crate) health: Health,
     pub(crate) since: Timestamp,
     pub(crate) is_in_maintenance: bool,
@@ -142,6 +143,7 @@ impl TroubledMonitor {
         Self {
             id: definition.id,
             name: definition.name.clone(),
+            kind: definition.kind,
             health: row.state.health,
             since: row.state.since,
             is_in_maintenance: row.state.maintenance_until.is_some(),

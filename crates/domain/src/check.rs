@@ -3,11 +3,13 @@
 //! combines the results of all regions.
 
 mod assess;
+mod calls;
 pub mod dns;
 mod evidence;
 mod findings;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
+mod heartbeat;
 pub mod http;
 mod observation;
 mod plan;
@@ -18,8 +20,12 @@ pub mod tcp;
 mod text;
 
 pub use assess::{Assessment, Outcome, assess};
+pub use calls::{HeartbeatCall, evaluate, received};
 pub use evidence::{AttemptEvidence, Evidence, HopEvidence};
 pub use findings::AssertionResult;
+pub use heartbeat::{
+    Availability, HeartbeatFailure, HeartbeatPlan, HeartbeatState, Signal, expected_calls,
+};
 pub use observation::{
     Attempt, Certificate, DnsAnswer, DnsObservation, DnsRecord, Failure, FailureKind, Hop,
     HttpObservation, Observation, ObservedBody, Phases, SearchResult, TcpObservation,

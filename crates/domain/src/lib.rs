@@ -9,12 +9,14 @@
 //!   people's announcements.
 //! - `history` compacts past checks into rollups and computes uptime.
 //! - `csv` writes texts of users for spreadsheets.
+//! - `duration` writes durations for people.
 //! - `backoff` decides the pauses between attempts of something that fails.
 
 pub mod backoff;
 pub mod cadence;
 pub mod check;
 pub mod csv;
+mod duration;
 pub mod history;
 pub mod judge;
 pub mod maintenance;

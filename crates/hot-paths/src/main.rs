@@ -147,6 +147,7 @@ fn counted_list(monitors: &[Monitor], times: u64) -> Result<usize> {
         let mut answer = wire::ListMonitorsResponse::default();
         for monitor in monitors {
             let shown = StoredMonitor {
+                heartbeat: None,
                 monitor,
                 status: MonitorStatus::Active,
                 default_regions: &REGIONS,

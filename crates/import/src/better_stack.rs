@@ -69,7 +69,10 @@ fn note_rest(objects: Objects, assembly: &mut Assembly) {
             _ => ObjectKind::Setting,
         };
         let remedy = match kind.as_str() {
-            "heartbeat" | "heartbeat_group" => "check the result of the job with an HTTP monitor",
+            "heartbeat" => {
+                "create a heartbeat monitor: its `interval` is `period`, and `grace` is `grace`"
+            }
+            "heartbeat_group" => "give the heartbeat monitors of the group a tag",
             "policy" | "policy_group" | "on_call_calendar" | "severity" => {
                 "create channels, and name the monitors in them"
             }

@@ -173,7 +173,7 @@ pub(crate) fn ip_version(check: &mut CheckDraft, version: IpVersion) {
     match check {
         CheckDraft::Http(http) => http.ip_version = version,
         CheckDraft::Tcp(tcp) => tcp.ip_version = version,
-        CheckDraft::Dns(_) => {}
+        CheckDraft::Dns(_) | CheckDraft::Heartbeat(_) => {}
     }
 }
 

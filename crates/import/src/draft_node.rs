@@ -100,7 +100,7 @@ macro_rules! shared_arguments {
 rules::monitor_arguments!(shared_arguments);
 
 macro_rules! check_arguments {
-    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $table:ident
+    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $table:ident $arguments:ident
         $(#[$doc:meta])+ $settings:ident $draft:ident $message:ident {
             $($(#[$field_doc:meta])* $field:ident: $type:ty,)+
         })+) => {

@@ -10,6 +10,7 @@ mod http;
 mod monitor;
 mod others;
 mod page;
+mod push;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

@@ -115,7 +115,7 @@ fn limit_blocks(check: &mut CheckDraft, entry: &mut Entry) {
             http.json_assertions.truncate(cut("json_assertions", http.json_assertions.len()));
             http.header_assertions.truncate(cut("header_assertions", http.header_assertions.len()));
         }
-        CheckDraft::Tcp(_) => {}
+        CheckDraft::Tcp(_) | CheckDraft::Heartbeat(_) => {}
         CheckDraft::Dns(dns) => {
             dns.record_assertions.truncate(cut("record_assertions", dns.record_assertions.len()));
         }
@@ -159,6 +159,12 @@ fn remove(check: &mut CheckDraft, block: &str, index: usize) -> bool {
         (CheckDraft::Http(http), "json_assertions") => take(&mut http.json_assertions, index),
         (CheckDraft::Http(http), "header_assertions") => take(&mut http.header_assertions, index),
         (CheckDraft::Dns(dns), "record_assertions") => take(&mut dns.record_assertions, index),
-        (CheckDraft::Http(_) | CheckDraft::Tcp(_) | CheckDraft::Dns(_), _) => false,
+        (
+            CheckDraft::Http(_)
+            | CheckDraft::Tcp(_)
+            | CheckDraft::Dns(_)
+            | CheckDraft::Heartbeat(_),
+            _,
+        ) => false,
     }
 }

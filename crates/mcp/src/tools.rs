@@ -74,10 +74,11 @@ pub(crate) const HIDDEN: [&str; 2] = ["offset", "updateMask"];
 /// Method that pausing and resuming read the kind with.
 pub(crate) const GET_MONITOR: &str = "/monitor.v1.MonitorService/GetMonitor";
 /// Methods that pause and resume, by the field of the monitor's kind.
-pub(crate) const UPDATE_MONITOR: [(&str, &str); 3] = [
+pub(crate) const UPDATE_MONITOR: [(&str, &str); 4] = [
     ("http", "/monitor.v1.MonitorService/UpdateHttpMonitor"),
     ("tcp", "/monitor.v1.MonitorService/UpdateTcpMonitor"),
     ("dns", "/monitor.v1.MonitorService/UpdateDnsMonitor"),
+    ("heartbeat", "/monitor.v1.MonitorService/UpdateHeartbeatMonitor"),
 ];
 pub(crate) const GET_WORKSPACE: &str = "/workspace.v1.WorkspaceService/GetWorkspace";
 pub(crate) const LIST_MONITORS: &str = "/monitor.v1.MonitorService/ListMonitors";
@@ -214,6 +215,8 @@ pub(crate) const TOOLS: &[Tool] = &[
         .about("Creates a monitor of a TCP port. It runs only with `active: true`.").reaches_world(),
     Tool::adds("create_dns_monitor", "Create a DNS monitor", "/monitor.v1.MonitorService/CreateDnsMonitor")
         .about("Creates a monitor of the DNS records of a name. It runs only with `active: true`.").reaches_world(),
+    Tool::adds("create_heartbeat_monitor", "Create a heartbeat monitor", "/monitor.v1.MonitorService/CreateHeartbeatMonitor")
+        .about("Creates a monitor that waits for calls of its `url`, which a job such as a cron job must make. It runs only with `active: true`. The result omits the `url`, which is a secret: a person copies it from the monitor's page."),
     Tool::destroys("update_http_monitor", "Update an HTTP monitor", "/monitor.v1.MonitorService/UpdateHttpMonitor")
         .about("Changes exactly the given fields of an HTTP monitor; lists are replaced as a whole. To pause it, call `pause_monitor`.")
         .reaches_world().without(&[ACTIVE]),
@@ -223,6 +226,11 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool::destroys("update_dns_monitor", "Update a DNS monitor", "/monitor.v1.MonitorService/UpdateDnsMonitor")
         .about("Changes exactly the given fields of a DNS monitor; lists are replaced as a whole. To pause it, call `pause_monitor`.")
         .reaches_world().without(&[ACTIVE]),
+    Tool::destroys("update_heartbeat_monitor", "Update a heartbeat monitor", "/monitor.v1.MonitorService/UpdateHeartbeatMonitor")
+        .about("Changes exactly the given fields of a heartbeat monitor; lists are replaced as a whole. To pause it, call `pause_monitor`.")
+        .without(&[ACTIVE]),
+    Tool::destroys("rotate_heartbeat_url", "Replace the URL of a heartbeat monitor", "/monitor.v1.MonitorService/RotateHeartbeatUrl")
+        .about("Gives a heartbeat monitor a new secret URL. Jobs that call the previous one are refused at once, so change them right after. The result omits the URL: a person copies it from the monitor's page."),
     Tool::new("pause_monitor", "Pause a monitor", Effect::Adds, Action::Pause)
         .about("Stops the checks of a monitor of any kind. Its settings and history stay. If the monitor is down, its incident closes, and the channels that sent its opening send its end.")
         .notifies(Notice::Certain),

@@ -7,8 +7,8 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use domain::check::{
-    Assessment, Attempt, CheckPlan, Job, Observation, Outcome, PlannedCheck, Retry, Undecided,
-    assess, next_attempt,
+    Assessment, Attempt, CheckPlan, Failure, FailureKind, Job, Observation, Outcome, PlannedCheck,
+    Retry, TcpObservation, Undecided, assess, next_attempt,
 };
 use rules::Timestamp;
 use tokio::sync::Semaphore;
@@ -154,6 +154,12 @@ impl Probe {
                 };
                 let failure = ended.map_err(|_| progress.out_of_time(dns, plan.timeout));
                 (Observation::Dns(progress.observation), failure)
+            }
+            // The server evaluates these itself, and sends no probe a job of them.
+            PlannedCheck::Heartbeat(_) => {
+                let why = "no probe can check a heartbeat monitor, which waits for calls";
+                let failure = Failure::new(FailureKind::ProbeExhausted, why);
+                (Observation::Tcp(TcpObservation::default()), Ok(Err(failure)))
             }
         };
         let failure = failure.flatten().err();

@@ -1,11 +1,11 @@
-//! All seven resources, as one type: a table and the calls of its service. The conversion of a response to a
+//! All resources, as one type: a table and the calls of its service. The conversion of a response to a
 //! state belongs to `resource::state`.
 
 mod state;
 
 use rules::field::{Presence, Resource as Table, Rule, Shape};
 use rules::tables::{
-    DNS_MONITOR, HTTP_MONITOR, NOTIFICATION, STATUS_PAGE, STATUS_PAGE_COMPONENT,
+    DNS_MONITOR, HEARTBEAT_MONITOR, HTTP_MONITOR, NOTIFICATION, STATUS_PAGE, STATUS_PAGE_COMPONENT,
     STATUS_PAGE_COMPONENT_GROUP, TCP_MONITOR,
 };
 use terraform_plugin::resource::{Create, Identity, Import, Resource, State, Update, Upgrade};
@@ -15,8 +15,8 @@ use terraform_plugin::{Context, Diagnostic, Diagnostics, Object, Outcome, Type, 
 use crate::client::Failure;
 use crate::connection::{Connection, at, to_diagnostics};
 use crate::service::{
-    COMPONENTS, DNS_MONITORS, GROUPS, HTTP_MONITORS, Id, NOTIFICATIONS, PAGES, ResourceReply,
-    Service, TCP_MONITORS,
+    COMPONENTS, DNS_MONITORS, GROUPS, HEARTBEAT_MONITORS, HTTP_MONITORS, Id, NOTIFICATIONS, PAGES,
+    ResourceReply, Service, TCP_MONITORS,
 };
 use crate::{schema, validate, wire, write_only};
 
@@ -27,12 +27,13 @@ pub struct Managed {
     pub service: &'static Service,
 }
 
-/// Returns the seven resources, in the order of the specification.
-pub fn resources() -> [Managed; 7] {
+/// Returns the resources, in the order of the specification, with heartbeat monitors after its kinds.
+pub fn resources() -> [Managed; 8] {
     [
         Managed { table: &HTTP_MONITOR, service: &HTTP_MONITORS },
         Managed { table: &TCP_MONITOR, service: &TCP_MONITORS },
         Managed { table: &DNS_MONITOR, service: &DNS_MONITORS },
+        Managed { table: &HEARTBEAT_MONITOR, service: &HEARTBEAT_MONITORS },
         Managed { table: &NOTIFICATION, service: &NOTIFICATIONS },
         Managed { table: &STATUS_PAGE, service: &PAGES },
         Managed { table: &STATUS_PAGE_COMPONENT, service: &COMPONENTS },

@@ -12,8 +12,8 @@ use terraform_plugin::{Diagnostic, IntoValue, Object, Type, Value};
 use crate::wire::is_single;
 use crate::write_only::{self, WriteOnlyArgument};
 
-/// Outputs that never change after the creation.
-const FIXED: [&str; 2] = ["id", "created_at"];
+/// Outputs that no update changes.
+const FIXED: [&str; 3] = ["id", "created_at", "url"];
 
 /// Version of the states in which a block that may be given once is a list. In states of version 0 it
 /// is an object.

@@ -10,7 +10,8 @@ use rules::{MonitorKind, Violations};
 use serde_json::{Map, Value as Json, json};
 
 pub use self::kinds::{
-    COMPONENTS, DNS_MONITORS, GROUPS, HTTP_MONITORS, NOTIFICATIONS, PAGES, TCP_MONITORS,
+    COMPONENTS, DNS_MONITORS, GROUPS, HEARTBEAT_MONITORS, HTTP_MONITORS, NOTIFICATIONS, PAGES,
+    TCP_MONITORS,
 };
 use crate::client::{Client, Failure};
 use crate::wire::elements;
@@ -212,10 +213,11 @@ mod tests {
 
     use super::*;
 
-    const ALL: [&Service; 7] = [
+    const ALL: [&Service; 8] = [
         &HTTP_MONITORS,
         &TCP_MONITORS,
         &DNS_MONITORS,
+        &HEARTBEAT_MONITORS,
         &NOTIFICATIONS,
         &PAGES,
         &COMPONENTS,

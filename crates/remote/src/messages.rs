@@ -91,6 +91,7 @@ pub fn encode_monitor(monitor: &Monitor) -> Bytes {
         monitor,
         status: MonitorStatus::Unknown,
         default_regions: &[],
+        heartbeat: None,
         secrets: SecretVisibility::Visible,
     };
     let mut arguments = stored.arguments();
@@ -110,7 +111,7 @@ fn omit_defaults(monitor: &mut WireMonitor) {
         Some(Kind::Tcp(tcp)) => {
             tcp.ip_version = tcp.ip_version.take().filter(|it| Some(it.as_str()) != any);
         }
-        Some(Kind::Dns(_)) | None => {}
+        Some(Kind::Dns(_) | Kind::Heartbeat(_)) | None => {}
     }
 }
 
@@ -150,6 +151,8 @@ pub fn decode_job(job: wire::Job) -> Result<RemoteJob, UnreadableJob> {
         Kind::Http(http) => http.into_draft(),
         Kind::Tcp(tcp) => tcp.into_draft(),
         Kind::Dns(dns) => dns.into_draft(),
+        // No server sends such jobs.
+        Kind::Heartbeat(_) => return Err(UnreadableJob::UnknownArguments),
     };
     let unknown = |field, given: &str| UnreadableJob::Unknown { field, given: given.to_owned() };
     let region: Region = job.region.parse().map_err(|_| unknown("region", &job.region))?;

@@ -156,7 +156,7 @@ mod tests {
     fn violations_name_entries_and_fields() {
         let put = vec![entry("http", "a", ""), entry("http_monitor", "", "a\nb")];
         let twice = vec![entry("status_page", "a", ""), entry("status_page", "a", "")];
-        insta::assert_snapshot!(refused("production", put, twice), @"`put[0].kind` must be one of http_monitor, tcp_monitor, dns_monitor, notification, status_page, status_page_component, status_page_component_group (given: `http`); `put[1].key` must be given; `put[1].id` must be one line without control characters; `remove[1].key` must not be repeated for the same `kind` (given: `a`)");
+        insta::assert_snapshot!(refused("production", put, twice), @"`put[0].kind` must be one of http_monitor, tcp_monitor, dns_monitor, heartbeat_monitor, notification, status_page, status_page_component, status_page_component_group (given: `http`); `put[1].key` must be given; `put[1].id` must be one line without control characters; `remove[1].key` must not be repeated for the same `kind` (given: `a`)");
         insta::assert_snapshot!(refused("Not a slug", vec![], vec![]), @"`name` must be words of a–z and 0–9 joined by single hyphens, such as my-page (given: `Not a slug`)");
     }
 

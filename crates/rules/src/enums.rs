@@ -32,7 +32,7 @@ crate::channel_kinds!(provider_type);
 
 /// Declares the enumeration of the monitor kinds.
 macro_rules! monitor_kind {
-    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $table:ident
+    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $table:ident $arguments:ident
         $(#[$doc:meta])+ $settings:ident $draft:ident $message:ident { $($fields:tt)* })+) => {
         words! {
             /// Kind of a monitor (§2.1–2.3, §2.8).
@@ -42,6 +42,16 @@ macro_rules! monitor_kind {
 }
 
 crate::check_kinds!(monitor_kind);
+
+impl MonitorKind {
+    /// Returns whether probes run the checks of monitors of this kind. If not, the server waits for calls.
+    pub const fn is_probed(self) -> bool {
+        match self {
+            Self::Http | Self::Tcp | Self::Dns => true,
+            Self::Heartbeat => false,
+        }
+    }
+}
 
 words! {
     /// Interval between two checks of a monitor in a region (§8.2).

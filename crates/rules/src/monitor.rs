@@ -16,11 +16,17 @@ pub use blocks::{
     TextAssertion, TextAssertionDraft,
 };
 pub(crate) use blocks::{header, one_host};
-pub use check::{Check, CheckDraft, DnsCheck, DnsDraft, HttpCheck, HttpDraft, TcpCheck, TcpDraft};
+pub use check::{
+    Check, CheckDraft, DnsCheck, DnsDraft, HeartbeatCheck, HeartbeatDraft, HttpCheck, HttpDraft,
+    TcpCheck, TcpDraft,
+};
 pub use client_key::ClientKey;
 pub use settings::{MonitorDraft, MonitorSettings};
 
 use crate::{MonitorId, Region, Timestamp, WorkspaceId};
+
+/// Region in the results of monitors that no probe checks.
+pub const UNPROBED_REGION: Region = Region::FlyAms;
 
 /// A stored monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +42,13 @@ pub struct Monitor {
     pub updated_at: Timestamp,
 }
 
+impl Check {
+    /// Returns whether probes run the check, see [`MonitorKind::is_probed`].
+    pub const fn is_probed(&self) -> bool {
+        self.kind().is_probed()
+    }
+}
+
 impl MonitorSettings {
     /// Returns the timeout of one attempt: as written, or the maximum if 0 (design §4).
     pub fn effective_timeout(&self) -> Duration {
@@ -48,9 +61,14 @@ impl MonitorSettings {
         self.degraded_at_ms.unwrap_or_else(|| degraded_at_ms_of(self.timeout_ms))
     }
 
-    /// Returns the regions to check from, by default `defaults`.
+    /// Returns the regions to check from, by default `defaults`. Results of a kind that no probe checks
+    /// have one region, which says nothing of a place.
     pub fn resolved_regions<'a>(&'a self, defaults: &'a [Region]) -> &'a [Region] {
-        if self.regions.is_empty() { defaults } else { &self.regions }
+        match &self.check {
+            Check::Heartbeat(_) => &[UNPROBED_REGION],
+            Check::Http(_) | Check::Tcp(_) | Check::Dns(_) if self.regions.is_empty() => defaults,
+            Check::Http(_) | Check::Tcp(_) | Check::Dns(_) => &self.regions,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod component;
 mod configuration;
 mod data_source;
 mod dns_monitor;
+mod heartbeat_monitor;
 mod http_monitor;
 mod incident;
 mod maintenance;
@@ -24,10 +25,11 @@ pub use component::{STATUS_PAGE_COMPONENT, STATUS_PAGE_COMPONENT_GROUP};
 pub use configuration::{CONFIGURATION, CONFIGURED_RESOURCE, RESOURCE_ID_CHARS_MAX};
 pub use data_source::{MONITOR_DATA, MONITORS_DATA, NOTIFICATION_DATA, STATUS_PAGE_DATA};
 pub use dns_monitor::DNS_MONITOR;
+pub use heartbeat_monitor::HEARTBEAT_MONITOR;
 pub use http_monitor::{CERTIFICATE_WARN_DAYS_MAX, HTTP_MONITOR};
 pub use incident::INCIDENT_COMMENT;
 pub use maintenance::MAINTENANCE;
-pub use monitor::{RETRY_MAX, TAG_CHARS_MAX, TIMEOUT_MS_DEFAULT, TIMEOUT_MS_MAX};
+pub use monitor::{RETRY_MAX, TAG_CHARS_MAX, TIMEOUT_MS_DEFAULT, TIMEOUT_MS_MAX, UNPROBED};
 pub use notification::NOTIFICATION;
 pub use preferences::NOTIFICATION_PREFERENCES;
 pub use probe::{PROBE, PROBE_NAME_CHARS_MAX};
@@ -41,11 +43,12 @@ pub use workspace::{INVITATION, KEY, SIGNING_SECRET, USER, WORKSPACE};
 use crate::MonitorKind;
 use crate::field::Resource;
 
-/// The seven resources, in the order of §2.
-pub static RESOURCES: [&Resource; 7] = [
+/// The resources: the seven of §2, in its order, and heartbeat monitors, which are ours.
+pub static RESOURCES: [&Resource; 8] = [
     &HTTP_MONITOR,
     &TCP_MONITOR,
     &DNS_MONITOR,
+    &HEARTBEAT_MONITOR,
     &NOTIFICATION,
     &STATUS_PAGE,
     &STATUS_PAGE_COMPONENT,
@@ -58,7 +61,7 @@ pub static DATA_SOURCES: [&Resource; 4] =
 
 /// Declares the table of each kind of monitors.
 macro_rules! monitor_table {
-    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $table:ident
+    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $table:ident $arguments:ident
         $(#[$doc:meta])+ $settings:ident $draft:ident $message:ident { $($fields:tt)* })+) => {
         /// Returns the table of monitors of this kind.
         pub fn monitor(kind: MonitorKind) -> &'static Resource {

@@ -23,6 +23,7 @@ use crate::domains::{Domains, HostRouter};
 use crate::edge::{self, BODY_WITHIN, Budget, Edge};
 use crate::gate::{AuthLayer, before_inner_rpc};
 use crate::health::{self, HealthState, RunningCheck};
+use crate::heartbeats::{self, CallLimits, HeartbeatEndpoint};
 use crate::housekeeping::Housekeeping;
 use crate::observe::Metrics;
 use crate::pipeline::{Notifier, Pipeline};
@@ -62,6 +63,8 @@ pub struct App {
     pub(crate) default_regions: Arc<[Region]>,
     /// Invitations that each person created.
     pub(crate) invitations: Arc<AttemptLimiter<UserId>>,
+    /// Limits of heartbeats.
+    pub(crate) call_limits: Arc<CallLimits>,
 }
 
 impl App {
@@ -84,6 +87,7 @@ impl App {
             .merge(v1::routes(self.keys(), self.auth_layer()))
             .merge(probes::routes(self.probes(pages_stop.clone())))
             .merge(assistants)
+            .merge(heartbeats::routes(self.heartbeats()))
             .merge(pages::routes(&self.pages, pages_stop))
             .merge(documentation::routes(self.pages.public_url()))
             .merge(dashboard::routes(dashboard))
@@ -152,6 +156,7 @@ impl App {
             auth: Arc::clone(&self.auth),
             probe_tokens: Arc::clone(&self.probe_tokens),
             invitations: Arc::clone(&self.invitations),
+            call_limits: Arc::clone(&self.call_limits),
             workspaces: self.workspaces(),
             pages: self.pages.clone(),
             response_cache: Arc::clone(&self.response_cache),
@@ -205,6 +210,15 @@ impl App {
         AssistantState { methods: self.inner_routes(stop), public_url }
     }
 
+    fn heartbeats(&self) -> HeartbeatEndpoint {
+        HeartbeatEndpoint {
+            store: self.store.clone(),
+            pipeline: self.pipeline.clone(),
+            proxies: self.proxies.clone(),
+            limits: Arc::clone(&self.call_limits),
+        }
+    }
+
     fn probes(&self, stop: CancellationToken) -> ProbeState {
         ProbeState { calls: self.probe_calls(), proxies: self.proxies.clone(), stop }
     }
@@ -217,6 +231,7 @@ impl App {
 
     fn health(&self) -> HealthState {
         HealthState {
+            ctx: self.ctx.clone(),
             store: self.store.clone(),
             pipeline: self.pipeline.clone(),
             metrics: self.metrics.clone(),
@@ -244,6 +259,6 @@ impl App {
 pub fn paths() -> impl Iterator<Item = String> {
     let fixed = health::paths().chain(v1::paths()).chain(probes::paths());
     let fixed = fixed.chain(assistants::paths()).chain(documentation::paths());
-    let fixed = fixed.chain(dashboard::paths());
+    let fixed = fixed.chain(dashboard::paths()).chain(heartbeats::paths());
     fixed.map(str::to_owned).chain(pages::paths())
 }

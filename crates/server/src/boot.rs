@@ -200,8 +200,7 @@ async fn serve(
     let (notices, recipients) = operator::recipients(means, settings.operator.clone());
     let parts = PipelineParts { notices, ..parts(settings, &ctx, &store, &metrics, network) };
     let (pipeline, stages) = Pipeline::start(parts).await?;
-    let notifying = notifier.start();
-    let proxies = TrustedProxies::new(&settings.trusted_proxies);
+    let (notifying, proxies) = (notifier.start(), TrustedProxies::new(&settings.trusted_proxies));
     let [keys, responses] = ["keys", "responses"].map(|name| metrics.caches.counters(name));
     let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings, proxies.clone(), keys));
     let pages = Pages::new(PagesParts {
@@ -219,6 +218,7 @@ async fn serve(
         nats: settings.nats.as_ref().map(|_| NatsStatus::default()),
         probe_tokens: Arc::new(ProbeTokens::new(ctx.clone(), store.clone())),
         invitations: Arc::new(invitation_limits(&ctx)),
+        call_limits: Arc::new(crate::heartbeats::CallLimits::new(&ctx)),
         ctx,
         store,
         pipeline,

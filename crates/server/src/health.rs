@@ -16,6 +16,7 @@ use http::header::CONTENT_TYPE;
 use rules::MonitorId;
 use serde::Serialize;
 use store::{Store, StoreError};
+use web::context::Context;
 
 use crate::observe::Metrics;
 use crate::pipeline::{Pipeline, PipelineError};
@@ -34,6 +35,7 @@ const ROUTES: &[(&str, HealthRoute)] = &[
 /// State of the endpoints: the parts that they report on.
 #[derive(Clone, Debug)]
 pub(crate) struct HealthState {
+    pub(crate) ctx: Context,
     pub(crate) store: Store,
     pub(crate) pipeline: Pipeline,
     pub(crate) metrics: Metrics,
@@ -178,7 +180,7 @@ async fn metrics(State(health): State<HealthState>) -> Response {
     health.metrics.unreadable_rows.set(unreadable);
     health.metrics.standbys.set(i64::from(health.store.standbys()));
     if let Some(limit) = health.metrics.monitors.limit() {
-        match health.store.fleets().active_of_all(limit).await {
+        match health.store.fleets().active_of_all(limit, health.ctx.now()).await {
             Ok(monitors) => health.metrics.monitors.show(monitors),
             Err(error) => tracing::warn!("failed to read the monitors for /metrics: {error}"),
         }

@@ -14,6 +14,7 @@ use web::context::Context;
 use web::limits::AttemptLimiter;
 
 use crate::auth::Auth;
+use crate::heartbeats::CallLimits;
 use crate::monthly::MonthEnd;
 use crate::probes::ProbeTokens;
 use crate::rpc::ResponseEntries;
@@ -32,6 +33,7 @@ pub(crate) struct Housekeeping {
     pub(crate) auth: Arc<Auth>,
     pub(crate) probe_tokens: Arc<ProbeTokens>,
     pub(crate) invitations: Arc<AttemptLimiter<UserId>>,
+    pub(crate) call_limits: Arc<CallLimits>,
     pub(crate) workspaces: WorkspaceAdmin,
     pub(crate) pages: Pages,
     pub(crate) dashboard: Dashboard,
@@ -58,6 +60,7 @@ async fn rounds(parts: &Housekeeping, results_for: Duration, stop: &Cancellation
         parts.auth.evict_expired();
         parts.probe_tokens.evict_expired();
         parts.invitations.evict_expired();
+        parts.call_limits.evict_expired();
         parts.pages.evict_expired();
         parts.dashboard.evict_expired();
         parts.response_cache.evict_expired(parts.ctx.now());

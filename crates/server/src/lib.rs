@@ -7,7 +7,8 @@
 //!   places.
 //! - Requests: `connection` limits connections, `edge` is the outermost layer of every response,
 //!   `auth` authenticates callers, `gate` is its layer, and `actor` names them in the audit log.
-//! - Surfaces: `rpc`, `v1`, `health`, `probes` for probes in other places, `assistants` with the crate `mcp`,
+//! - Surfaces: `rpc`, `v1`, `health`, `heartbeats` for the URLs that jobs call, `probes` for
+//!   probes in other places, `assistants` with the crate `mcp`,
 //!   and the crates `pages` and `documentation`; `domains` maps custom domains to pages. None of them imports `app`.
 //! - `workspaces` changes and deletes workspaces as a whole, and `probe_admin` manages probes.
 //! - Operation: `control` executes the operator's commands, `observe` reports on the server, `operator`
@@ -27,6 +28,7 @@ mod domains;
 mod edge;
 mod gate;
 mod health;
+mod heartbeats;
 mod housekeeping;
 mod lane;
 mod monthly;

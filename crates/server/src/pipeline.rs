@@ -3,6 +3,7 @@
 //! and stops the stages.
 
 mod cadence;
+mod calls;
 mod check;
 mod concurrency;
 mod judge;
@@ -21,7 +22,7 @@ use std::time::Duration;
 
 use domain::cadence::{FirstRun, Regions};
 use domain::check::CheckPlan;
-use domain::judge::{HostMark, JudgeState, Policy};
+use domain::judge::{HostMark, JudgeState, Policy, ProbeIndex, ServedRegion};
 use remote::TicketKey;
 use rules::monitor::{Monitor, MonitorSettings, TcpCheck};
 use rules::{IncidentId, MonitorId, Region, limits};
@@ -33,6 +34,8 @@ use tokio_util::task::TaskTracker;
 use web::context::Context;
 
 use self::cadence::{Cadence, ScheduleCommand, TimetableEntry};
+pub(crate) use self::calls::ReceivedCall;
+use self::calls::ReceivedCalls;
 use self::check::Checkers;
 use self::concurrency::CheckPermits;
 use self::judge::{Command, ConnectivityChecks, Judge, JudgedMonitor};
@@ -41,7 +44,7 @@ pub use self::notify::{Notifier, NotifierParts, RunningNotifier, Tested};
 use self::threads::Thread;
 pub use crate::lane::probes::{ProbePlace, Probes, THIS_SERVER, WorkspaceProbes};
 use crate::lane::remote::RemoteLane;
-use crate::lane::{self, BatchedReceiver, Finished, InFlight, Jobs, QueuedJob};
+use crate::lane::{self, BatchedReceiver, Finished, InFlight, Jobs, JudgeInput, QueuedJob};
 use crate::observe::metrics::Metrics;
 
 /// Capacity of the queues of commands, to cadence and to the judge.
@@ -84,6 +87,9 @@ pub struct Pipeline {
     schedule_commands: mpsc::Sender<ScheduleCommand>,
     commands: mpsc::Sender<Command>,
     jobs: Jobs,
+    /// Lane of results. Weak, because the judge runs until all other senders are dropped.
+    inputs: mpsc::WeakSender<JudgeInput>,
+    calls: ReceivedCalls,
     permits: Arc<CheckPermits>,
     in_flight: Arc<InFlight>,
     /// Whether the judge's last commit failed.
@@ -180,14 +186,16 @@ impl Pipeline {
             is_stuck.clone(),
         );
         judge.set_notices(parts.notices);
+        let calls = ReceivedCalls::default();
         let check_permits = Arc::new(CheckPermits::new(in_flight_max, metrics.clone()));
         let mut cadence = Cadence::new(
             ctx.clone(),
             metrics.clone(),
             (jobs.clone(), check_permits.clone(), in_flight.clone()),
-            inputs.clone(),
+            (inputs.clone(), calls.clone()),
             finished.clone(),
         );
+        let weak_inputs = inputs.downgrade();
         let checkers = Arc::new(Checkers {
             ctx: ctx.clone(),
             metrics,
@@ -210,6 +218,8 @@ impl Pipeline {
             schedule_commands,
             commands,
             jobs,
+            inputs: weak_inputs,
+            calls,
             permits: check_permits,
             in_flight: in_flight.clone(),
             is_stuck,
@@ -268,6 +278,7 @@ impl Pipeline {
             return self.apply_pause(monitor).await;
         }
         let (judged, entry) = self.prepare(monitor, self.stored_state(monitor.id).await?)?;
+        self.watch_calls(&entry.plan).await?;
         self.command(|done| Command::Watch { judged: Box::new(judged), done }).await?;
         self.schedule_command(|done| ScheduleCommand::Put { entry, first: FirstRun::AtOnce, done })
             .await
@@ -275,6 +286,7 @@ impl Pipeline {
 
     /// Removes a monitor whose deletion is committed. Closes its incident.
     pub async fn apply_removal(&self, monitor: MonitorId) -> Result<(), PipelineError> {
+        self.calls.remove(monitor);
         self.schedule_command(|done| ScheduleCommand::Remove { monitor, done }).await?;
         self.command(|done| Command::Remove { monitor, done }).await
     }
@@ -299,6 +311,7 @@ impl Pipeline {
     /// Stops the checks of a monitor and closes its incident.
     pub async fn apply_pause(&self, monitor: &Monitor) -> Result<(), PipelineError> {
         let (id, revision) = (monitor.id, monitor.revision);
+        self.calls.remove(id);
         self.schedule_command(|done| ScheduleCommand::Remove { monitor: id, done }).await?;
         self.command(|done| Command::Pause { monitor: id, revision, done }).await
     }
@@ -334,11 +347,19 @@ impl Pipeline {
         let regions = self.regions(settings);
         let plan = Arc::new(self.plan(monitor, regions.iter())?);
         let probes = self.probes.of(monitor.workspace);
-        let serving = regions.iter().map(|region| probes.serving(region)).collect();
+        let is_probed = settings.check.is_probed();
+        let serving = |region| {
+            if is_probed {
+                probes.serving(region)
+            } else {
+                ServedRegion { region, probe: ProbeIndex::NONE }
+            }
+        };
+        let serving = regions.iter().map(serving).collect();
         let policy = Policy::new(settings, monitor.revision, serving);
         let judge_state = judge_state.unwrap_or_else(|| JudgeState::new(&policy, self.ctx.now()));
         let period = settings.periodicity.period();
-        let host = HostMark::new(plan.check.host());
+        let host = plan.check.host().map(HostMark::new);
         let judged = JudgedMonitor::new(monitor, policy, judge_state, host, self.ctx.now());
         Ok((judged, TimetableEntry { plan, period, regions }))
     }
@@ -352,7 +373,8 @@ impl Pipeline {
     ) -> Result<CheckPlan, PipelineError> {
         let plan = CheckPlan::new(monitor)?;
         let probes = self.probes.of(monitor.workspace);
-        let is_sent = regions.any(|region| probes.elsewhere(region).is_some());
+        let is_sent = monitor.settings.check.is_probed()
+            && regions.any(|region| probes.elsewhere(region).is_some());
         Ok(if is_sent { plan.with_message(remote::encode_monitor(monitor)) } else { plan })
     }
 

@@ -14,7 +14,7 @@ mod write_up;
 use std::fmt::Write as _;
 
 use domain::judge::CloseReason;
-use rules::{IncidentId, MonitorId, Timestamp, WorkspaceId};
+use rules::{IncidentId, MonitorId, MonitorKind, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Row, Value, query};
@@ -38,6 +38,7 @@ pub struct Incident {
     pub monitor: MonitorId,
     /// Current or last name of the monitor.
     pub monitor_name: String,
+    pub monitor_kind: MonitorKind,
     /// Time at which the monitor went to `error`.
     pub opened_at: Timestamp,
     /// Acknowledgement. `None` if nobody has acknowledged it.
@@ -110,7 +111,7 @@ impl Store {
 macro_rules! select {
     ($condition:literal) => {
         concat!(
-            "SELECT i.id, m.id AS monitor_id, m.name, i.opened_at, i.acknowledged_at, \
+            "SELECT i.id, m.id AS monitor_id, m.name, m.kind, i.opened_at, i.acknowledged_at, \
              i.acknowledged_by, ",
             "i.acknowledged_name, i.closed_at, i.close_reason ",
             "FROM incidents i JOIN monitors m ON m.number = i.monitor ",
@@ -259,6 +260,7 @@ fn read(row: &Row) -> Result<Incident, StoreError> {
         id: id(row, "id", IncidentId::parse)?,
         monitor: id(row, "monitor_id", MonitorId::parse)?,
         monitor_name: row.try_get("name")?,
+        monitor_kind: id(row, "kind", MonitorKind::parse)?,
         opened_at: instant(row, "opened_at")?,
         acknowledged: acknowledged.map(|(at, by)| Acknowledged { at, by }),
         closed: at.zip(how).map(|(at, how)| Closed { at, reason: how }),

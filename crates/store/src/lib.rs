@@ -16,7 +16,7 @@
 //!   `bulk_insert`, `pattern` of searches, `vault` for secrets, `quarantine` for unreadable rows, and `error`.
 //! - What people manage: `workspaces`, `users` with their `sessions`, `second_factors`, `passkeys`,
 //!   `reset_links` and `identities`, `members`, `roles` and `invitations`, `operators`, `plans`, `usage`, `keys`,
-//!   `signing_secrets`, `monitors`, `channels`, `pages`, `components`, `groups`, `reports`,
+//!   `signing_secrets`, `monitors` with their `heartbeats`, `channels`, `pages`, `components`, `groups`, `reports`,
 //!   `maintenances`, `subscribers`, `certificates`, `probes`, `configurations`, `audit`.
 //! - What checks produce: `results`, `older_slots` of a start, `evidence`, `missed_slots`, `judge_states`, `probe_suspicions`, `incidents`,
 //!   `history`, `logs`, `uptime_reports` of months with their `summaries`, and `outbox` for messages.
@@ -45,6 +45,7 @@ mod evidence;
 mod fleet;
 mod generations;
 mod groups;
+mod heartbeats;
 mod history;
 mod idempotency;
 mod identities;
@@ -121,6 +122,7 @@ pub use fleet::{
 };
 pub use generations::Generation;
 pub use groups::{Groups, NewGroup};
+pub use heartbeats::{HeartbeatTarget, Heartbeats, RecordedCall, StoredHeartbeat};
 pub use history::{Bucket, CompactionStats, HistoryStore, PrunedHistory};
 pub use idempotency::{Created, Idempotency};
 pub use identities::{Identities, MappedRole, ProviderAccount, SignedInAccount};

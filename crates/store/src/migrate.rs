@@ -69,6 +69,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     migration!(44, "0044_result_days.sql"),
     migration!(45, "0045_replicas.sql"),
     migration!(46, "0046_configurations.sql"),
+    migration!(47, "0047_heartbeats.sql"),
 ];
 
 impl Migration {
@@ -243,6 +244,14 @@ mod tests {
         migrated(&mut old, beside.path(), &[FIRST]).await.unwrap();
         let kept: Option<i64> = query("SELECT x FROM a").scalar(&mut old).await.unwrap();
         assert_eq!(kept, Some(7));
+    }
+
+    #[test]
+    fn versions_have_no_gap() {
+        // The numbers 15 to 24 are not used.
+        let expected = (1..=14).chain(25..);
+        let versions: Vec<i64> = MIGRATIONS.iter().map(|migration| migration.version).collect();
+        assert_eq!(versions, expected.take(MIGRATIONS.len()).collect::<Vec<_>>());
     }
 
     // issue 4: "A test upgrades a database written by the release tag before"

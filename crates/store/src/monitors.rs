@@ -6,6 +6,7 @@ mod change;
 mod columns;
 mod names;
 
+use domain::check::HeartbeatState;
 use domain::judge::JudgeState;
 use rules::monitor::Monitor;
 use rules::{MonitorId, MonitorStatus, Tag, Timestamp, WorkspaceId};
@@ -15,7 +16,7 @@ use crate::list::{Listed, Page};
 use crate::quarantine::Quarantine;
 use crate::row::{id, optional, optional_instant};
 use crate::vault::Vault;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, StoredHeartbeat, heartbeats};
 
 pub use change::NewMonitor;
 use columns::select;
@@ -60,6 +61,8 @@ pub struct MonitorWithStatus {
     pub status: MonitorStatus,
     /// Start of the status. `None` if the monitor was not judged yet.
     pub since: Option<Timestamp>,
+    /// URL and calls of a heartbeat monitor. `None` for other kinds, or if the row is unreadable.
+    pub heartbeat: Option<StoredHeartbeat>,
 }
 
 /// Monitor in a list to choose from, without its settings.
@@ -77,6 +80,8 @@ pub struct BootMonitor {
     pub monitor: Monitor,
     /// State of the judge. `None` if none is stored or this program cannot read it.
     pub judge_state: Option<JudgeState>,
+    /// Calls of a heartbeat monitor. `None` for other kinds, or if the row is lost.
+    pub heartbeat: Option<HeartbeatState>,
 }
 
 /// All monitors of all workspaces, read in batches.
@@ -211,7 +216,9 @@ fn read_with_status(store: &Store, row: &Row) -> Result<MonitorWithStatus, Store
         Some(status) if monitor.settings.active => status,
         Some(_) | None => MonitorStatus::Unknown,
     };
-    Ok(MonitorWithStatus { monitor, status, since })
+    let heartbeat = heartbeats::read(store.vault(), row);
+    let heartbeat = store.quarantine().readable("heartbeats", key, heartbeat)?.flatten();
+    Ok(MonitorWithStatus { monitor, status, since, heartbeat })
 }
 
 /// Reads the columns `status` and `since` of the judge's state, if there is one.
@@ -235,5 +242,5 @@ fn read_boot_monitor(
             None
         }
     });
-    Ok(BootMonitor { monitor, judge_state })
+    Ok(BootMonitor { monitor, judge_state, heartbeat: heartbeats::read_optional_state(row)? })
 }

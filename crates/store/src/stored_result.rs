@@ -41,6 +41,11 @@ impl StoredResult {
         (self.slot, self.region, self.trigger, self.revision)
     }
 
+    /// Returns the latency. `None` if nothing was sent, as in an evaluation of a heartbeat monitor.
+    pub(crate) fn latency_us(&self) -> Option<u32> {
+        (self.attempts > 0).then_some(self.latency_us)
+    }
+
     /// Converts the result to the domain's type.
     pub(crate) fn result(
         &self,

@@ -58,12 +58,12 @@ async fn shortest_period(
 ) -> Result<Option<Periodicity>, StoreError> {
     let rows = query(
         "SELECT DISTINCT periodicity FROM monitors \
-         WHERE workspace_id = $1 AND deleted_at IS NULL",
+         WHERE workspace_id = $1 AND deleted_at IS NULL AND kind <> 'heartbeat'",
     )
     .bind(workspace.to_string())
     .fetch_all(db)
     .await?;
-    // A period that cannot be read is that of a damaged monitor, which runs no checks.
+    // Nobody chooses the period of a heartbeat monitor. A period that cannot be read is that of a damaged monitor, which runs no checks.
     let periods = rows.iter().filter_map(|row| id(row, "periodicity", Periodicity::parse).ok());
     Ok(periods.min_by_key(|period| period.period()))
 }

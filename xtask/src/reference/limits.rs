@@ -70,10 +70,11 @@ const PARTS: [Part; 8] = [
 ];
 
 /// Tables of writable fields and their titles.
-static FIELDS: [(&str, &Resource); 17] = [
+static FIELDS: [(&str, &Resource); 18] = [
     ("HTTP monitor", &tables::HTTP_MONITOR),
     ("TCP monitor", &tables::TCP_MONITOR),
     ("DNS monitor", &tables::DNS_MONITOR),
+    ("Heartbeat monitor", &tables::HEARTBEAT_MONITOR),
     ("Channel", &tables::NOTIFICATION),
     ("Notification preferences", &tables::NOTIFICATION_PREFERENCES),
     ("Status page", &tables::STATUS_PAGE),

@@ -60,6 +60,7 @@ fn resources_of(message: &str) -> Vec<&'static Resource> {
         "monitor.v1.HttpMonitor" => vec![&tables::HTTP_MONITOR],
         "monitor.v1.TcpMonitor" => vec![&tables::TCP_MONITOR],
         "monitor.v1.DnsMonitor" => vec![&tables::DNS_MONITOR],
+        "monitor.v1.HeartbeatMonitor" => vec![&tables::HEARTBEAT_MONITOR],
         "monitor.v1.ListMonitorsRequest" => vec![&tables::MONITORS_DATA],
         "notification.v1.Notification" => {
             vec![&tables::NOTIFICATION, &tables::NOTIFICATION_PREFERENCES]

@@ -88,14 +88,15 @@ func RegionGroups() []string {
 
 // Kinds of monitors.
 const (
-	MonitorKindHttp = "http"
-	MonitorKindTcp  = "tcp"
-	MonitorKindDns  = "dns"
+	MonitorKindHttp      = "http"
+	MonitorKindTcp       = "tcp"
+	MonitorKindDns       = "dns"
+	MonitorKindHeartbeat = "heartbeat"
 )
 
 // MonitorKinds returns all values: kinds of monitors.
 func MonitorKinds() []string {
-	return []string{MonitorKindHttp, MonitorKindTcp, MonitorKindDns}
+	return []string{MonitorKindHttp, MonitorKindTcp, MonitorKindDns, MonitorKindHeartbeat}
 }
 
 // States of a monitor.

@@ -41,6 +41,8 @@ func Of(path string) Method {
 		return Method{TakesKey: true}
 	case "/monitor.v1.MonitorService/CreateDnsMonitor":
 		return Method{TakesKey: true}
+	case "/monitor.v1.MonitorService/CreateHeartbeatMonitor":
+		return Method{TakesKey: true}
 	case "/monitor.v1.MonitorService/DeleteMonitor":
 		return Method{Deleted: deleted[monitorv1.DeleteMonitorResponse]}
 	case "/monitor.v1.MonitorService/TriggerMonitor":

@@ -84,8 +84,8 @@ export interface ListConfiguredResourcesResponse {
 /** A resource that a configuration owns. */
 export interface ConfiguredResource {
   /**
-   * Type of the resource: `http_monitor`, `tcp_monitor`, `dns_monitor`, `notification`, `statusPage`,
-   * `status_page_component` or `status_page_component_group`. Required.
+   * Type of the resource: `http_monitor`, `tcp_monitor`, `dns_monitor`, `heartbeat_monitor`, `notification`,
+   * `statusPage`, `status_page_component` or `status_page_component_group`. Required.
    */
   kind: string;
   /**
@@ -104,8 +104,8 @@ export interface ConfiguredResource {
  */
 export interface ConfiguredResourceInput {
   /**
-   * Type of the resource: `http_monitor`, `tcp_monitor`, `dns_monitor`, `notification`, `statusPage`,
-   * `status_page_component` or `status_page_component_group`. Required.
+   * Type of the resource: `http_monitor`, `tcp_monitor`, `dns_monitor`, `heartbeat_monitor`, `notification`,
+   * `statusPage`, `status_page_component` or `status_page_component_group`. Required.
    */
   kind: string;
   /**

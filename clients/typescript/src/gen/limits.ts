@@ -11,9 +11,6 @@ export const WAITING_CALL_MS = 150000;
 export const LIMITS = {
   monitor: {
     name: { min: 1, max: 256 },
-    timeout: { min: 0, max: 120000, default: 45000 },
-    degradedAt: { min: 0, max: 120000 },
-    retry: { min: 0, max: 10, default: 3 },
     active: { default: false },
     public: { default: false },
     description: { min: 0, max: 1024 },
@@ -86,6 +83,15 @@ export const LIMITS = {
       max: 10,
       target: { min: 0, max: 8192 },
     },
+  },
+  heartbeatMonitor: {
+    name: { min: 1, max: 256 },
+    interval: { min: 30, max: 31622400 },
+    grace: { min: 0, max: 31622400, default: 300 },
+    active: { default: false },
+    public: { default: false },
+    description: { min: 0, max: 1024 },
+    tags: { min: 0, max: 20, each: { min: 1, max: 64 } },
   },
   notification: {
     name: { min: 0, max: 256 },

@@ -38,7 +38,8 @@ RecordAssertion record? target? comparator?
 HttpMonitor id? name? url? periodicity? method? body? timeout?:int32 degraded_at?:int32 retry?:int32 follow_redirects?:bool active?:bool public?:bool description? regions* headers*:Header status_code_assertions*:StatusCodeAssertion body_assertions*:BodyAssertion header_assertions*:HeaderAssertion tags* ip_version? certificate_warn_days?:int32 json_assertions*:JsonAssertion client_certificate? client_key? status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
 TcpMonitor id? name? uri? periodicity? timeout?:int32 degraded_at?:int32 retry?:int32 active?:bool public?:bool description? regions* tags* ip_version? status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
 DnsMonitor id? name? uri? periodicity? timeout?:int32 degraded_at?:int32 retry?:int32 active?:bool public?:bool description? regions* record_assertions*:RecordAssertion tags* status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
-Monitor http|kind:HttpMonitor tcp|kind:TcpMonitor dns|kind:DnsMonitor
+HeartbeatMonitor id? name? interval?:int32 grace?:int32 active?:bool public?:bool description? tags* status?=30 url? last_heartbeat_at:google.protobuf.Timestamp created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
+Monitor http|kind:HttpMonitor tcp|kind:TcpMonitor dns|kind:DnsMonitor heartbeat|kind:HeartbeatMonitor
 Warning field message
 CreateHttpMonitorRequest monitor:HttpMonitor
 CreateHttpMonitorResponse monitor:HttpMonitor warnings*:Warning
@@ -46,16 +47,22 @@ CreateTcpMonitorRequest monitor:TcpMonitor
 CreateTcpMonitorResponse monitor:TcpMonitor warnings*:Warning
 CreateDnsMonitorRequest monitor:DnsMonitor
 CreateDnsMonitorResponse monitor:DnsMonitor warnings*:Warning
+CreateHeartbeatMonitorRequest monitor:HeartbeatMonitor
+CreateHeartbeatMonitorResponse monitor:HeartbeatMonitor warnings*:Warning
 UpdateHttpMonitorRequest monitor:HttpMonitor update_mask:google.protobuf.FieldMask revision?
 UpdateHttpMonitorResponse monitor:HttpMonitor warnings*:Warning
 UpdateTcpMonitorRequest monitor:TcpMonitor update_mask:google.protobuf.FieldMask revision?
 UpdateTcpMonitorResponse monitor:TcpMonitor warnings*:Warning
 UpdateDnsMonitorRequest monitor:DnsMonitor update_mask:google.protobuf.FieldMask revision?
 UpdateDnsMonitorResponse monitor:DnsMonitor warnings*:Warning
+UpdateHeartbeatMonitorRequest monitor:HeartbeatMonitor update_mask:google.protobuf.FieldMask revision?
+UpdateHeartbeatMonitorResponse monitor:HeartbeatMonitor warnings*:Warning
+RotateHeartbeatUrlRequest id
+RotateHeartbeatUrlResponse monitor:HeartbeatMonitor
 GetMonitorRequest id
 GetMonitorResponse monitor:Monitor
 ListMonitorsRequest limit?:int32 offset?:int32 page_token? tags*
-ListMonitorsResponse http_monitors*:HttpMonitor tcp_monitors*:TcpMonitor dns_monitors*:DnsMonitor total_size:int32 next_page_token
+ListMonitorsResponse http_monitors*:HttpMonitor tcp_monitors*:TcpMonitor dns_monitors*:DnsMonitor total_size:int32 next_page_token heartbeat_monitors*:HeartbeatMonitor
 DeleteMonitorRequest id
 DeleteMonitorResponse
 TriggerMonitorRequest id

@@ -12,6 +12,7 @@ const HttpMonitor: Shape = { id: 1, name: 1, url: 1, periodicity: 1, method: 1, 
 const TcpMonitor: Shape = { id: 1, name: 1, uri: 1, periodicity: 1, timeout: 1, degradedAt: 1, retry: 1, active: 1, public: 1, description: 1, regions: 1, tags: 1, ipVersion: 1, status: 1, effectiveDegradedAt: 1, resolvedRegions: 1, createdAt: 1, updatedAt: 1, revision: 1 };
 const RecordAssertion: Shape = { record: 1, target: 1, comparator: 1 };
 const DnsMonitor: Shape = { id: 1, name: 1, uri: 1, periodicity: 1, timeout: 1, degradedAt: 1, retry: 1, active: 1, public: 1, description: 1, regions: 1, recordAssertions: RecordAssertion, tags: 1, status: 1, effectiveDegradedAt: 1, resolvedRegions: 1, createdAt: 1, updatedAt: 1, revision: 1 };
+const HeartbeatMonitor: Shape = { id: 1, name: 1, interval: 1, grace: 1, active: 1, public: 1, description: 1, tags: 1, status: 1, url: 1, lastHeartbeatAt: 1, createdAt: 1, updatedAt: 1, revision: 1 };
 const MaintenanceWindow: Shape = { startsAt: 1, endsAt: 1 };
 const Maintenance: Shape = { id: 1, title: 1, description: 1, startsAt: 1, duration: 1, timeZone: 1, recurrence: 1, monitorIds: 1, componentIds: 1, status: 1, currentWindow: MaintenanceWindow, nextWindow: MaintenanceWindow, createdAt: 1, updatedAt: 1, revision: 1 };
 const Discord: Shape = { webhookUrl: 1 };
@@ -73,9 +74,12 @@ export const SERVICES: readonly (readonly [name: string, path: string, methods: 
       CreateHttpMonitor: [3, { monitor: HttpMonitor }],
       CreateTcpMonitor: [3, { monitor: TcpMonitor }],
       CreateDnsMonitor: [3, { monitor: DnsMonitor }],
+      CreateHeartbeatMonitor: [3, { monitor: HeartbeatMonitor }],
       UpdateHttpMonitor: [2, { monitor: HttpMonitor, updateMask: 1, revision: 1 }],
       UpdateTcpMonitor: [2, { monitor: TcpMonitor, updateMask: 1, revision: 1 }],
       UpdateDnsMonitor: [2, { monitor: DnsMonitor, updateMask: 1, revision: 1 }],
+      UpdateHeartbeatMonitor: [2, { monitor: HeartbeatMonitor, updateMask: 1, revision: 1 }],
+      RotateHeartbeatUrl: [0, { id: 1 }],
       GetMonitor: [1, { id: 1 }],
       ListMonitors: [5, { limit: 1, offset: 1, pageToken: 1, tags: 1 }],
       DeleteMonitor: [18, { id: 1 }],

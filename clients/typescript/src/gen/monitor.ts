@@ -6,7 +6,7 @@ import type { FieldMask, Part, Timestamp, Whole } from "../shapes.js";
 import type { HttpMethod, LogOutcome, MissedReason, MonitorStatus, NumberComparator, Outcome, Periodicity, RecordComparator, RecordType, Region, SummaryWindow, TextComparator, Trigger } from "./words.js";
 
 /**
- * Creates, updates, reads and runs the HTTP, TCP and DNS monitors of the caller's workspace.
+ * Creates, updates, reads and runs the HTTP, TCP, DNS and heartbeat monitors of the caller's workspace.
  *
  * Read-only keys may call exactly the methods without side effects. These methods also accept Connect GET
  * requests.
@@ -28,6 +28,14 @@ export interface MonitorService {
   createDnsMonitor(request: CreateDnsMonitorRequest, options?: CallOptions): Promise<CreateDnsMonitorResponse>;
 
   /**
+   * Creates a heartbeat monitor. Its status is `unknown` until the first call of its `url`, or until a call is
+   * late. Retry as `createHttpMonitor` says.
+   *
+   * Errors: `invalid_argument`.
+   */
+  createHeartbeatMonitor(request: CreateHeartbeatMonitorRequest, options?: CallOptions): Promise<CreateHeartbeatMonitorResponse>;
+
+  /**
    * Updates an HTTP monitor. Running checks use the new arguments within a second.
    *
    * Errors: `invalid_argument`, with the reason MONITOR_TYPE_MISMATCH for a monitor of another kind;
@@ -41,6 +49,20 @@ export interface MonitorService {
 
   /** Updates a DNS monitor; see `updateHttpMonitor`. */
   updateDnsMonitor(request: UpdateDnsMonitorRequest, options?: CallOptions): Promise<UpdateDnsMonitorResponse>;
+
+  /**
+   * Updates a heartbeat monitor; see `updateHttpMonitor`. Its `url` stays. A new `interval` or `grace`, or the end of
+   * a pause, starts the wait for the next call anew.
+   */
+  updateHeartbeatMonitor(request: UpdateHeartbeatMonitorRequest, options?: CallOptions): Promise<UpdateHeartbeatMonitorResponse>;
+
+  /**
+   * Replaces the `url` of a heartbeat monitor, for example after it leaked. Calls of the previous one are refused at
+   * once. If the response is lost, read the monitor.
+   *
+   * Errors: `not_found`; `invalid_argument`, with the reason MONITOR_TYPE_MISMATCH for a monitor of another kind.
+   */
+  rotateHeartbeatUrl(request: RotateHeartbeatUrlRequest, options?: CallOptions): Promise<RotateHeartbeatUrlResponse>;
 
   /**
    * Returns a monitor of any kind.
@@ -72,8 +94,9 @@ export interface MonitorService {
    * starting for 25 seconds, nothing is done, and the error has a `Retry-After`. If one region is unavailable,
    * results of other regions may be stored.
    *
-   * Errors: `not_found`; `unavailable` if other manual checks kept this one from starting, or if the probe of a
-   * region is not connected or had no capacity for the check.
+   * Errors: `not_found`; `invalid_argument`, with the reason MONITOR_TYPE_MISMATCH for a heartbeat monitor, which only
+   * waits; `unavailable` if other manual checks kept this one from starting, or if the probe of a region is not
+   * connected or had no capacity for the check.
    */
   triggerMonitor(request: TriggerMonitorRequest, options?: CallOptions): Promise<TriggerMonitorResponse>;
 
@@ -628,11 +651,84 @@ export interface DnsMonitorInput {
   tags?: readonly string[] | undefined;
 }
 
+/**
+ * A monitor that waits for calls of its URL, which a job makes. `GET`, `HEAD` and `POST` report a success. Below the
+ * URL, `/start` reports the start of a run, `/fail` a failure, and `/0` to `/255` the exit code of a command: 0 is a
+ * success. No call within `interval` and `grace` is a failure.
+ */
+export interface HeartbeatMonitor {
+  /** Output: ID of the monitor, `mon_…`. In an update, it selects the monitor. */
+  id: string;
+  /** Display name: 1 to 256 characters. Required. */
+  name: string;
+  /** Seconds from one call to the next: 30 to 31622400 (366 days). Required. */
+  interval: number;
+  /** Seconds that a call may be late, and that a run may take after `/start`: 0 to 31622400. Default 300. */
+  grace: number;
+  /** Whether the monitor runs. Calls of a paused monitor are recorded and do not count. Default false. */
+  active: boolean;
+  /**
+   * Whether status pages show the durations of its runs. Default false. In either case, a page with the monitor as a
+   * component shows its name, status, uptime and incidents. A page never shows its URL, evidence or logs.
+   */
+  public: boolean;
+  /** Description for people: up to 1024 characters. */
+  description?: string;
+  /**
+   * Tags to find and group monitors by: up to 20, each of 1 to 64 characters in one line, without commas and
+   * without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
+   */
+  tags: string[];
+  /** Output: `active`, `error`, or `unknown` while the monitor is paused or waits for its first call. */
+  status: MonitorStatus;
+  /** Output: the URL to call. A secret: absent for read-only keys. `rotateHeartbeatUrl` replaces it. */
+  url?: string;
+  /** Output: time of the last call, of any kind. Absent before the first. */
+  lastHeartbeatAt?: Timestamp;
+  /** Output: creation time. */
+  createdAt: Timestamp;
+  /** Output: time of the last change of an argument. */
+  updatedAt: Timestamp;
+  /** Output: grows with every change of the monitor. An update that names it fails if the monitor has changed. */
+  revision: string;
+}
+
+/**
+ * A monitor that waits for calls of its URL, which a job makes. `GET`, `HEAD` and `POST` report a success. Below the
+ * URL, `/start` reports the start of a run, `/fail` a failure, and `/0` to `/255` the exit code of a command: 0 is a
+ * success. No call within `interval` and `grace` is a failure.
+ *
+ * Input type. Responses have the type `HeartbeatMonitor`.
+ */
+export interface HeartbeatMonitorInput {
+  /** Display name: 1 to 256 characters. Required. */
+  name: string;
+  /** Seconds from one call to the next: 30 to 31622400 (366 days). Required. */
+  interval: number;
+  /** Seconds that a call may be late, and that a run may take after `/start`: 0 to 31622400. Default 300. */
+  grace?: number | undefined;
+  /** Whether the monitor runs. Calls of a paused monitor are recorded and do not count. Default false. */
+  active?: boolean | undefined;
+  /**
+   * Whether status pages show the durations of its runs. Default false. In either case, a page with the monitor as a
+   * component shows its name, status, uptime and incidents. A page never shows its URL, evidence or logs.
+   */
+  public?: boolean | undefined;
+  /** Description for people: up to 1024 characters. */
+  description?: string | undefined;
+  /**
+   * Tags to find and group monitors by: up to 20, each of 1 to 64 characters in one line, without commas and
+   * without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
+   */
+  tags?: readonly string[] | undefined;
+}
+
 /** A monitor of any kind. */
 export type Monitor =
-  | { http: HttpMonitor; tcp?: never; dns?: never }
-  | { http?: never; tcp: TcpMonitor; dns?: never }
-  | { http?: never; tcp?: never; dns: DnsMonitor };
+  | { http: HttpMonitor; tcp?: never; dns?: never; heartbeat?: never }
+  | { http?: never; tcp: TcpMonitor; dns?: never; heartbeat?: never }
+  | { http?: never; tcp?: never; dns: DnsMonitor; heartbeat?: never }
+  | { http?: never; tcp?: never; dns?: never; heartbeat: HeartbeatMonitor };
 
 /** A problem of a monitor that was stored nevertheless. */
 export interface MonitorWarning {
@@ -690,6 +786,20 @@ export interface CreateDnsMonitorResponse {
    * Reasons why the monitor is not checked or cannot succeed, such as an address that checks may not reach.
    * Empty without a problem.
    */
+  warnings: MonitorWarning[];
+}
+
+/** The arguments of a new heartbeat monitor. */
+export interface CreateHeartbeatMonitorRequest {
+  /** The monitor to create. Outputs are ignored. Required. */
+  monitor: HeartbeatMonitorInput;
+}
+
+/** The new heartbeat monitor. */
+export interface CreateHeartbeatMonitorResponse {
+  /** The stored monitor with its outputs. */
+  monitor: HeartbeatMonitor;
+  /** Reasons why the monitor is not checked. Empty without a problem. */
   warnings: MonitorWarning[];
 }
 
@@ -762,6 +872,40 @@ export interface UpdateDnsMonitorResponse {
   warnings: MonitorWarning[];
 }
 
+/** An update of a heartbeat monitor. */
+export type UpdateHeartbeatMonitorRequest =
+  | {
+      /** The changed monitor. `id` selects it; other outputs are ignored. Required. */
+      monitor: Whole<HeartbeatMonitorInput>;
+      updateMask?: undefined;
+    }
+  | {
+      /** The changed monitor. `id` selects it; other outputs are ignored. Required. */
+      monitor: Part<HeartbeatMonitorInput>;
+      /** Names of the HeartbeatMonitor arguments to change; see UpdateHttpMonitorRequest. */
+      updateMask: FieldMask<HeartbeatMonitorInput>;
+    };
+
+/** The changed heartbeat monitor. */
+export interface UpdateHeartbeatMonitorResponse {
+  /** The stored monitor with its outputs. */
+  monitor: HeartbeatMonitor;
+  /** As in CreateHeartbeatMonitorResponse. */
+  warnings: MonitorWarning[];
+}
+
+/** The heartbeat monitor whose URL to replace. */
+export interface RotateHeartbeatUrlRequest {
+  /** ID of the monitor, `mon_…`. Required. */
+  id: string;
+}
+
+/** The heartbeat monitor with its new URL. */
+export interface RotateHeartbeatUrlResponse {
+  /** The stored monitor with its outputs. */
+  monitor: HeartbeatMonitor;
+}
+
 /** The monitor to read. */
 export interface GetMonitorRequest {
   /** ID of the monitor, `mon_…`. Required. */
@@ -804,6 +948,8 @@ export interface ListMonitorsResponse {
   totalSize: number;
   /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
+  /** The page's heartbeat monitors, by ID. */
+  heartbeatMonitors: HeartbeatMonitor[];
 }
 
 /** The monitor to delete. */
@@ -938,7 +1084,10 @@ export interface GetMonitorSummaryResponse {
   to: Timestamp;
   /** Summary over all requested regions. Uptime is that of the monitor, independent of the requested regions. */
   total: Summary;
-  /** Summaries by region, ordered by name. Regions without a check or a missed slot in the window are omitted. */
+  /**
+   * Summaries by region, ordered by name. Regions without a check or a missed slot in the window are omitted.
+   * Empty for a heartbeat monitor.
+   */
   regions: RegionSummary[];
   /**
    * Share of the known time in which the monitor was not in `error`, in millionths, rounded down. Absent if
@@ -957,7 +1106,10 @@ export interface Summary {
   degraded: number;
   /** Number of failures. */
   failure: number;
-  /** Number of slots skipped because the previous check was still running. */
+  /**
+   * Number of slots skipped because the previous check was still running, or because a heartbeat monitor waited
+   * for its first call.
+   */
   skipped: number;
   /**
    * Median latency of the successes, including slow ones, in microseconds and accurate to one percent. Absent
@@ -1024,9 +1176,9 @@ export interface ResponseLog {
   id: string;
   /** Time at which the check was due. */
   slot: Timestamp;
-  /** The region, for example `fly-ams`. */
+  /** The region, for example `fly-ams`. Empty for a heartbeat monitor. */
   region: Region;
-  /** The probe that ran it. */
+  /** The probe that ran it. Empty for a heartbeat monitor. */
   servedBy: string;
   /** Trigger: `scheduled`, `confirmation` or `manual`. */
   trigger: Trigger;
@@ -1036,7 +1188,7 @@ export interface ResponseLog {
   latencyUs: number;
   /** Status code of the final response. Absent without a response and for TCP and DNS. */
   statusCode?: number;
-  /** Number of attempts. 0 for a skipped slot. */
+  /** Number of attempts. 0 for a skipped slot, and for a result of a heartbeat monitor without a duration. */
   attempts: number;
   /** Phases of the last attempt's final exchange. */
   phases: Phases;

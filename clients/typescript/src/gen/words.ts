@@ -19,7 +19,7 @@ export const REGION_GROUPS = ["fly", "koyeb", "railway", "private"] as const;
 export type RegionGroup = (typeof REGION_GROUPS)[number];
 
 /** Kinds of monitors. */
-export const MONITOR_KINDS = ["http", "tcp", "dns"] as const;
+export const MONITOR_KINDS = ["http", "tcp", "dns", "heartbeat"] as const;
 
 /** Kinds of monitors. */
 export type MonitorKind = (typeof MONITOR_KINDS)[number];

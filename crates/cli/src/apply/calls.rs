@@ -33,6 +33,7 @@ pub(super) fn of(kind: Kind) -> Calls {
         Kind::Monitor(MonitorKind::Http) => monitor("HttpMonitor"),
         Kind::Monitor(MonitorKind::Tcp) => monitor("TcpMonitor"),
         Kind::Monitor(MonitorKind::Dns) => monitor("DnsMonitor"),
+        Kind::Monitor(MonitorKind::Heartbeat) => monitor("HeartbeatMonitor"),
         Kind::Page => page_part("StatusPage", "statusPage"),
         Kind::Group => page_part("ComponentGroup", "componentGroup"),
         Kind::Component => page_part("Component", "component"),

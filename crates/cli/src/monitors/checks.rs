@@ -59,6 +59,9 @@ pub(super) async fn status(given: &str, output_args: &OutputArgs) -> Result<()> 
     if let Some(until) = response.maintenance_until.as_option() {
         output::print_text(&format!("maintenance until {}", moment(until)));
     }
+    if response.regions.is_empty() {
+        return Ok(());
+    }
     let head = ["REGION", "STATUS", "CHECKED", "LATENCY", "PLACE"].map(str::to_owned);
     let rows = std::iter::once(head).chain(response.regions.iter().map(region_row));
     output::print_text(&format!("\n{}", output::table(&rows.collect::<Vec<_>>())));

@@ -36,6 +36,7 @@ pub(super) async fn list(which: MonitorFilterArgs, output_args: &OutputArgs) -> 
         page.http_monitors.extend(part.http_monitors);
         page.tcp_monitors.extend(part.tcp_monitors);
         page.dns_monitors.extend(part.dns_monitors);
+        page.heartbeat_monitors.extend(part.heartbeat_monitors);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
@@ -50,7 +51,10 @@ pub(super) async fn list(which: MonitorFilterArgs, output_args: &OutputArgs) -> 
 }
 
 const fn count(page: &ListMonitorsResponse) -> usize {
-    page.http_monitors.len() + page.tcp_monitors.len() + page.dns_monitors.len()
+    page.http_monitors.len()
+        + page.tcp_monitors.len()
+        + page.dns_monitors.len()
+        + page.heartbeat_monitors.len()
 }
 
 /// Returns the monitors as rows, newest first, which is by descending ID.
@@ -69,7 +73,9 @@ fn rows(page: &ListMonitorsResponse) -> Vec<[String; 5]> {
         };
     }
     let (http, tcp) = (rows!(page.http_monitors, Http), rows!(page.tcp_monitors, Tcp));
-    let mut rows: Vec<_> = http.chain(tcp).chain(rows!(page.dns_monitors, Dns)).collect();
+    let dns = rows!(page.dns_monitors, Dns);
+    let heartbeat = rows!(page.heartbeat_monitors, Heartbeat);
+    let mut rows: Vec<_> = http.chain(tcp).chain(dns).chain(heartbeat).collect();
     rows.sort_unstable_by(|one, other| other[0].cmp(&one[0]));
     rows
 }

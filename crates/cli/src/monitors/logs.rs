@@ -89,7 +89,8 @@ fn table(logs: &[ResponseLog]) -> String {
     let row = |it: &ResponseLog| {
         let slot = it.slot.as_option().and_then(decode_instant).map(output::moment);
         let code = it.status_code.map(|code| code.to_string()).unwrap_or_default();
-        let latency = format!("{} ms", it.latency_us.unsigned_abs().div_ceil(1_000));
+        let millis = it.latency_us.unsigned_abs().div_ceil(1_000);
+        let latency = if it.attempts == 0 { String::new() } else { format!("{millis} ms") };
         let texts = [&it.region, &it.trigger, &it.outcome, &it.id].map(Clone::clone);
         let [region, trigger, outcome, id] = texts;
         [slot.unwrap_or_default(), region, trigger, outcome, latency, code, id]

@@ -39,6 +39,7 @@ kinds! {
     HttpKind = Http,
     TcpKind = Tcp,
     DnsKind = Dns,
+    HeartbeatKind = Heartbeat,
 }
 
 /// Arguments of all kinds of monitors.
@@ -140,6 +141,18 @@ pub(super) async fn delete(given: &str, yes: bool, output_args: &OutputArgs) -> 
     Ok(())
 }
 
+/// Gives a heartbeat monitor a new URL, and prints it.
+pub(super) async fn rotate_url(given: &str, output_args: &OutputArgs) -> Result<()> {
+    let session = Session::open(&output_args.service)?;
+    let found = find(&session, given).await?;
+    let method = "/monitor.v1.MonitorService/RotateHeartbeatUrl";
+    let request = json!({ "id": found.named.id });
+    let answer = session.call("replacing the URL of the monitor", method, &request).await?;
+    let url = answer[MONITOR]["url"].as_str().unwrap_or_default();
+    output_args.print(&answer, &[url], || format!("the new URL is {url}"))?;
+    Ok(())
+}
+
 fn kind_table(kind: MonitorKind) -> KindTable {
     KindTable { kind: kind.as_str(), table: tables::monitor(kind) }
 }
@@ -150,6 +163,7 @@ fn method(verb: &str, kind: MonitorKind) -> String {
         MonitorKind::Http => "Http",
         MonitorKind::Tcp => "Tcp",
         MonitorKind::Dns => "Dns",
+        MonitorKind::Heartbeat => "Heartbeat",
     };
     format!("/monitor.v1.MonitorService/{verb}{kind}Monitor")
 }

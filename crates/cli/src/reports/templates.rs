@@ -10,6 +10,7 @@ use contract::status_report::wire::{
 
 use super::print::{impact, plain};
 use super::{OutputArgs, impacts, print_deleted};
+use crate::named::{ConfirmArgs, confirm_deletion_of};
 use crate::output;
 use crate::paging::{NextPage, Paging};
 
@@ -38,11 +39,13 @@ pub(crate) enum TemplateCommand {
         #[command(flatten)]
         output_args: OutputArgs,
     },
-    /// Delete a template; existing reports stay as they are
+    /// Delete a template; existing reports stay as they are. Asks on a terminal, and needs --yes elsewhere
     Delete {
         /// ID of the template, tpl_…
         #[arg(value_name = "TEMPLATE")]
         id: String,
+        #[command(flatten)]
+        confirm: ConfirmArgs,
         #[command(flatten)]
         output_args: OutputArgs,
     },
@@ -95,7 +98,8 @@ pub(super) async fn run(action: TemplateCommand) -> Result<()> {
         TemplateCommand::Edit { id, edit: wanted, output_args } => {
             edit(id, *wanted, &output_args).await
         }
-        TemplateCommand::Delete { id, output_args } => {
+        TemplateCommand::Delete { id, confirm, output_args } => {
+            confirm_deletion_of("template", &id, confirm)?;
             let request = DeleteReportTemplateRequest { id: id.clone() };
             let answer = output_args.service.client()?.send(request).await;
             output_args.service.map_error("deleting the template", answer)?;

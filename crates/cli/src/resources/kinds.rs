@@ -17,7 +17,7 @@ pub(crate) static MONITORS: Kind = Kind {
     method: "Monitor",
     list_method: "ListMonitors",
     field: "monitor",
-    lists: &["httpMonitors", "tcpMonitors", "dnsMonitors"],
+    lists: &["httpMonitors", "tcpMonitors", "dnsMonitors", "heartbeatMonitors"],
     id: "id",
     names: &["name"],
     is_id: |text| MonitorId::parse(text).is_ok(),

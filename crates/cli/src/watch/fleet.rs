@@ -3,8 +3,8 @@
 use contract::incident::wire::Incident;
 use contract::monitor::decode_instant;
 use contract::monitor::wire::{
-    DnsMonitor, GetMonitorStatusResponse, HttpMonitor, ListMonitorsResponse, ResponseLog,
-    TcpMonitor,
+    DnsMonitor, GetMonitorStatusResponse, HeartbeatMonitor, HttpMonitor, ListMonitorsResponse,
+    ResponseLog, TcpMonitor,
 };
 use rules::{MonitorKind, MonitorStatus, Timestamp};
 
@@ -143,13 +143,22 @@ impl WatchedMonitor {
         let target = (MonitorKind::Dns, it.uri.as_deref().unwrap_or_default());
         Self::new(it.id.as_deref(), it.name.as_deref(), target, status, &it.tags)
     }
+
+    fn heartbeat(it: &HeartbeatMonitor) -> Self {
+        let status = WatchedStatus::new(it.active, it.status.as_deref());
+        let target = format!("a heartbeat every {} s", it.interval.unwrap_or_default());
+        let target = (MonitorKind::Heartbeat, target.as_str());
+        Self::new(it.id.as_deref(), it.name.as_deref(), target, status, &it.tags)
+    }
 }
 
 /// Returns the monitors of a page of the list.
 pub(super) fn monitors(page: &ListMonitorsResponse) -> impl Iterator<Item = WatchedMonitor> {
     let http = page.http_monitors.iter().map(WatchedMonitor::http);
     let tcp = page.tcp_monitors.iter().map(WatchedMonitor::tcp);
-    http.chain(tcp).chain(page.dns_monitors.iter().map(WatchedMonitor::dns))
+    let dns = page.dns_monitors.iter().map(WatchedMonitor::dns);
+    let heartbeat = page.heartbeat_monitors.iter().map(WatchedMonitor::heartbeat);
+    http.chain(tcp).chain(dns).chain(heartbeat)
 }
 
 impl WatchedIncident {

@@ -129,7 +129,10 @@ fn maintenance_is_planned_ended_and_deleted() {
     assert_eq!(fixture.delivery("accepted")["event"], "error");
     let listed = fixture.output(&["maintenance", "list", "--status", "completed"]);
     assert!(listed.contains(&id) && listed.contains("Moving"), "{listed}");
-    assert_eq!(fixture.output(&["maintenance", "delete", &id]), format!("{id} was deleted\n"));
+    assert_eq!(
+        fixture.output(&["maintenance", "delete", &id, "--yes"]),
+        format!("{id} was deleted\n")
+    );
     assert_eq!(
         fixture.run(&[&plan[..], &["--monitor", "mon_1jkm00000000g"]].concat()),
         (

@@ -357,3 +357,17 @@ fn help_has_limits_and_allowed_values() {
     let help = user.done(&["monitors", "update", "--help"]);
     assert!(help.contains("(http only)") && help.contains("--reset <FLAG>"), "{help}");
 }
+
+#[test]
+fn heartbeat_url_is_replaced() {
+    let user = User::logged_in();
+    let create = ["monitors", "create", "heartbeat", "--name", "Backup", "--interval", "3600"];
+    let first = user.json(&create)["monitor"]["url"].clone();
+    let second = user.json(&["monitors", "rotate-url", "Backup"])["monitor"]["url"].clone();
+    assert_ne!(first, second);
+    let read = user.json(&["monitors", "get", "Backup"])["monitor"]["heartbeat"]["url"].clone();
+    assert_eq!(read, second);
+    let shown = user.done(&["monitors", "rotate-url", "Backup"]);
+    assert!(shown.starts_with("the new URL is http"), "{shown}");
+    assert!(!shown.contains(second.as_str().unwrap()), "{shown}");
+}

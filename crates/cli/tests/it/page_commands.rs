@@ -135,7 +135,9 @@ fn names_select_in_all_commands() {
     );
     let listed = user.json(&["maintenance", "list", "--monitor", "API"]);
     assert_eq!(listed["totalSize"], 1);
-    user.done(&["maintenance", "delete", "Moving"]);
+    let why = user.refused(&["maintenance", "delete", "Moving"]);
+    assert!(why.contains("add `--yes`"), "{why}");
+    user.done(&["maintenance", "delete", "Moving", "--yes"]);
     let add = ["subscribers", "add", "--page", "Acme", "--webhook-url", "http://127.0.0.1:9/"];
     user.done(&[&add[..], &["--component", "Docs"]].concat());
     let subscribers = user.json(&["subscribers", "list", "--page", "acme-status"]);

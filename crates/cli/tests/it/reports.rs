@@ -87,13 +87,13 @@ fn report_is_created_updated_and_resolved() {
         3,
         "the number of updates is unchanged"
     );
-    fixture.done(&["reports", "delete", &update]);
-    let gone = fixture.done(&["reports", "delete", &report]);
+    fixture.done(&["reports", "delete", &update, "--yes"]);
+    let gone = fixture.done(&["reports", "delete", &report, "--yes"]);
     assert_eq!(gone.trim(), format!("{report} was deleted"));
     let edit = ["reports", "templates", "edit", &template, "--title", "Mail waits", "--json"];
     let edited: Value = serde_json::from_str(&fixture.done(&edit)).unwrap();
     assert_eq!((&edited["title"], &edited["text"]), (&json!("Mail waits"), &json!("We look.")));
-    fixture.done(&["reports", "templates", "delete", &template]);
+    fixture.done(&["reports", "templates", "delete", &template, "--yes"]);
     assert!(!fixture.done(&["reports", "templates", "list"]).contains(&template));
 }
 
@@ -101,15 +101,24 @@ fn report_is_created_updated_and_resolved() {
 fn impossible_changes_name_the_reason() {
     let fixture = ReportFixture::start();
     for (args, why) in [
-        (["reports", "show", "rpt_0000000000001"], "status report `rpt_0000000000001` not found"),
-        (["reports", "edit-update", "upd_0000000000001"], "nothing to change"),
-        (["reports", "edit", "rpt_0000000000001"], "nothing to change"),
         (
-            ["reports", "delete", "upd_0000000000001"],
+            &["reports", "show", "rpt_0000000000001"][..],
+            "status report `rpt_0000000000001` not found",
+        ),
+        (&["reports", "edit-update", "upd_0000000000001"], "nothing to change"),
+        (&["reports", "edit", "rpt_0000000000001"], "nothing to change"),
+        (
+            &["reports", "delete", "upd_0000000000001"],
+            "nobody can confirm the deletion of upd_0000000000001 without a terminal; add `--yes`",
+        ),
+        (
+            &["reports", "delete", "upd_0000000000001", "--yes"],
             "update of a report `upd_0000000000001` not found",
         ),
+        (&["reports", "templates", "delete", "tpl_0000000000001"], "add `--yes`"),
+        (&["subscribers", "remove", "sub_0000000000001"], "add `--yes`"),
     ] {
-        let (code, printed) = fixture.run(&args);
+        let (code, printed) = fixture.run(args);
         assert_eq!(code, Some(1), "{args:?}: {printed}");
         assert!(printed.contains(why), "{args:?}: {printed}");
     }

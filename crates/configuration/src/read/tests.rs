@@ -97,8 +97,8 @@ monitors:
 "), @r"
     a.yaml:2:1: `monitor` is not a key of a configuration; did you mean `monitors`?
     a.yaml:4:3: `monitors.Shop` is not a key; keys have up to 63 letters a to z, digits, `_` and `-`, and begin with a letter or a digit
-    a.yaml:5:13: `monitors.a.kind` must be one of http, tcp, dns; did you mean `http`?
-    a.yaml:6:3: `monitors.b` must have a `kind`: one of http, tcp, dns
+    a.yaml:5:13: `monitors.a.kind` must be one of http, tcp, dns, heartbeat; did you mean `http`?
+    a.yaml:6:3: `monitors.b` must have a `kind`: one of http, tcp, dns, heartbeat
     a.yaml:9:11: `monitors.c.name` must be a text; write it in quotes
     a.yaml:10:10: `monitors.c.url` must be an absolute URL that begins with http:// or https://
     a.yaml:11:5: `monitors.c.perodicity` is not a field of HTTP monitors; did you mean `periodicity`?

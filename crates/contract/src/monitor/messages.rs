@@ -4,11 +4,11 @@
 
 use rules::argument::{FieldValue, Settings};
 use rules::monitor::{
-    Check, CheckDraft, DnsCheck, DnsDraft, HeaderAssertionDraft, HttpCheck, HttpDraft,
-    JsonAssertionDraft, Monitor, MonitorDraft, RecordAssertionDraft, StatusCodeAssertionDraft,
-    TcpCheck, TcpDraft, TextAssertionDraft,
+    Check, CheckDraft, DnsCheck, DnsDraft, HeaderAssertionDraft, HeartbeatCheck, HeartbeatDraft,
+    HttpCheck, HttpDraft, JsonAssertionDraft, Monitor, MonitorDraft, RecordAssertionDraft,
+    StatusCodeAssertionDraft, TcpCheck, TcpDraft, TextAssertionDraft,
 };
-use rules::{MonitorStatus, Region, tables};
+use rules::{MonitorStatus, Region, Secret, Timestamp, tables};
 
 use super::encode::{encode_instant, revision};
 use super::wire;
@@ -23,8 +23,19 @@ pub struct StoredMonitor<'a> {
     pub status: MonitorStatus,
     /// Regions of monitors that specify none.
     pub default_regions: &'a [Region],
+    /// Details of a heartbeat monitor; `None` for other kinds.
+    pub heartbeat: Option<&'a HeartbeatDetails>,
     /// Visibility of secrets.
     pub secrets: SecretVisibility,
+}
+
+/// Outputs of a heartbeat monitor.
+#[derive(Clone, Debug)]
+pub struct HeartbeatDetails {
+    /// URL that the job calls.
+    pub url: Secret<String>,
+    /// Time of the last call.
+    pub last_at: Option<Timestamp>,
 }
 
 impl StoredMonitor<'_> {
@@ -69,6 +80,36 @@ trait EncodeCheck {
     fn encode_arguments(&self, stored: &StoredMonitor<'_>, encoder: FieldEncoder) -> Self::Message;
 }
 
+/// Outputs that only some kinds have.
+trait KindOutputs {
+    fn add_outputs(&mut self, stored: &StoredMonitor<'_>);
+}
+
+/// Declares the outputs of kinds that probes check.
+macro_rules! probed_outputs {
+    ($($message:ident),+) => {$(
+        impl KindOutputs for wire::$message {
+            fn add_outputs(&mut self, stored: &StoredMonitor<'_>) {
+                let settings = &stored.monitor.settings;
+                let regions = settings.resolved_regions(stored.default_regions);
+                self.effective_degraded_at = Some(settings.effective_degraded_at_ms() as i32);
+                self.resolved_regions = regions.iter().map(ToString::to_string).collect();
+            }
+        }
+    )+};
+}
+
+probed_outputs!(HttpMonitor, TcpMonitor, DnsMonitor);
+
+impl KindOutputs for wire::HeartbeatMonitor {
+    fn add_outputs(&mut self, stored: &StoredMonitor<'_>) {
+        let Some(heartbeat) = stored.heartbeat else { return };
+        self.url =
+            (stored.secrets == SecretVisibility::Visible).then(|| heartbeat.url.expose().clone());
+        self.last_heartbeat_at = heartbeat.last_at.map(encode_instant).unwrap_or_default();
+    }
+}
+
 wire_blocks! {
     wire::StatusCodeAssertion, StatusCodeAssertionDraft { target, comparator }
     wire::BodyAssertion, TextAssertionDraft { target, comparator }
@@ -85,12 +126,12 @@ macro_rules! message {
             type Draft = MonitorDraft;
 
             fn into_draft(self) -> MonitorDraft {
-                MonitorDraft {
-                    $($name: WireField::decode(self.$name),)+
-                    check: CheckDraft::$variant($draft {
-                        $($field: WireField::decode(self.$field),)+
-                    }),
-                }
+                let check = CheckDraft::$variant($draft {
+                    $($field: WireField::decode(self.$field),)+
+                });
+                let mut draft = MonitorDraft::new(check);
+                $(draft.$name = WireField::decode(self.$name);)+
+                draft
             }
         }
 
@@ -112,18 +153,16 @@ macro_rules! message {
 
             fn encode(&self, stored: &StoredMonitor<'_>, encoder: FieldEncoder) -> wire::$message {
                 let monitor = stored.monitor;
-                let settings = &monitor.settings;
-                wire::$message {
+                let mut message = wire::$message {
                     id: Some(monitor.id.to_string()),
                     status: Some(stored.status.to_string()),
-                    effective_degraded_at: Some(settings.effective_degraded_at_ms() as i32),
-                    resolved_regions: settings.resolved_regions(stored.default_regions)
-                        .iter().map(ToString::to_string).collect(),
                     created_at: encode_instant(monitor.created_at),
                     updated_at: encode_instant(monitor.updated_at),
                     revision: Some(revision(monitor.updated_at)),
                     ..self.encode_arguments(stored, encoder)
-                }
+                };
+                message.add_outputs(stored);
+                message
             }
 
             fn encode_arguments(
@@ -147,11 +186,11 @@ macro_rules! message {
 
 /// Declares the conversions of all kinds.
 macro_rules! messages {
-    ($($(#[doc = $meaning:literal])+ $variant:ident $kind:literal $table:ident
+    ($($(#[doc = $meaning:literal])+ $variant:ident $kind:literal $table:ident $arguments:ident
         $(#[$doc:meta])+ $settings:ident $draft:ident $message:ident {
             $($(#[$field_doc:meta])* $field:ident: $type:ty,)+
         })+) => {
-        $(rules::monitor_arguments! { message $variant $settings $draft $message $($field)+ })+
+        $(rules::$arguments! { message $variant $settings $draft $message $($field)+ })+
 
         /// Encodes a monitor as a message of its kind.
         fn encode(stored: &StoredMonitor<'_>) -> wire::Kind {

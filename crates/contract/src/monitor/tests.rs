@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use rules::monitor::{
-    Check, ClientKey, DnsCheck, Header, HeaderAssertion, HttpCheck, JsonAssertion, Monitor,
-    MonitorDraft, MonitorSettings, RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
+    Check, ClientKey, DnsCheck, Header, HeaderAssertion, HeartbeatCheck, HttpCheck, JsonAssertion,
+    Monitor, MonitorDraft, MonitorSettings, RecordAssertion, StatusCodeAssertion, TcpCheck,
+    TextAssertion,
 };
 use rules::{
     IpVersion, Method, MonitorId, MonitorStatus, NumberComparator, Periodicity, RecordComparator,
@@ -12,7 +13,7 @@ use rules::{
 };
 
 use super::wire::{self, Kind};
-use super::{StoredMonitor, decode};
+use super::{HeartbeatDetails, StoredMonitor, decode};
 use crate::IntoDraft as _;
 use crate::fields::SecretVisibility;
 
@@ -101,6 +102,7 @@ fn stored(monitor: &Monitor, secrets: SecretVisibility) -> StoredMonitor<'_> {
         monitor,
         status: MonitorStatus::Degraded,
         default_regions: &[Region::FlyFra],
+        heartbeat: None,
         secrets,
     }
 }
@@ -110,6 +112,7 @@ fn draft(kind: Kind) -> MonitorDraft {
         Kind::Http(message) => (*message).into_draft(),
         Kind::Tcp(message) => (*message).into_draft(),
         Kind::Dns(message) => (*message).into_draft(),
+        Kind::Heartbeat(message) => (*message).into_draft(),
     }
 }
 
@@ -298,12 +301,30 @@ fn monitor_encodes_as_its_own_kind_only() {
 }
 
 #[test]
+fn heartbeat_url_is_absent_for_read_keys() {
+    let check = Check::Heartbeat(HeartbeatCheck::new(60));
+    let monitor = monitor(check);
+    let url = Secret::new("https://aloft.example.com/heartbeat/token".to_owned());
+    let outputs = HeartbeatDetails { url, last_at: Some(Timestamp::from_millis(0)) };
+    for (secrets, shown) in [
+        (SecretVisibility::Visible, Some("https://aloft.example.com/heartbeat/token")),
+        (SecretVisibility::Redacted, None),
+    ] {
+        let stored = StoredMonitor { heartbeat: Some(&outputs), ..stored(&monitor, secrets) };
+        let message = stored.message::<wire::HeartbeatMonitor>().unwrap();
+        assert_eq!(message.url.as_deref(), shown);
+        assert!(message.last_heartbeat_at.is_set());
+    }
+}
+
+#[test]
 fn wire_fields_match_the_tables() {
     // spec: §2.1–2.3: fails if only one side has a new field
     for (message, table) in [
         ("HttpMonitor", &rules::tables::HTTP_MONITOR),
         ("TcpMonitor", &rules::tables::TCP_MONITOR),
         ("DnsMonitor", &rules::tables::DNS_MONITOR),
+        ("HeartbeatMonitor", &rules::tables::HEARTBEAT_MONITOR),
     ] {
         let own = table.fields.iter().chain(table.beyond).map(|field| field.name);
         let blocks = table.blocks.iter().map(|block| block.name);

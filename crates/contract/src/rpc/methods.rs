@@ -127,9 +127,12 @@ mod tests {
         writes /monitor.v1.MonitorService/CreateHttpMonitor
         writes /monitor.v1.MonitorService/CreateTcpMonitor
         writes /monitor.v1.MonitorService/CreateDnsMonitor
+        writes /monitor.v1.MonitorService/CreateHeartbeatMonitor
         writes /monitor.v1.MonitorService/UpdateHttpMonitor
         writes /monitor.v1.MonitorService/UpdateTcpMonitor
         writes /monitor.v1.MonitorService/UpdateDnsMonitor
+        writes /monitor.v1.MonitorService/UpdateHeartbeatMonitor
+        writes /monitor.v1.MonitorService/RotateHeartbeatUrl
         reads  /monitor.v1.MonitorService/GetMonitor
         reads  /monitor.v1.MonitorService/ListMonitors
         writes /monitor.v1.MonitorService/DeleteMonitor
@@ -258,6 +261,6 @@ mod tests {
     fn create_methods_and_no_others_begin_with_create() {
         let creates = methods().iter().filter(|it| it.name.starts_with("Create"));
         assert!(creates.clone().all(|it| !it.reads_only && !it.streams));
-        assert_eq!(creates.count(), 12);
+        assert_eq!(creates.count(), 13);
     }
 }

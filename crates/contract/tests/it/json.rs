@@ -7,7 +7,7 @@ use crate::service::{answer, call, request};
 #[tokio::test]
 async fn empty_list_returns_empty_lists_and_zero_total() {
     // spec: §4.3; design: §4
-    assert_snapshot!(call("ListMonitors", "{}").await, @r#"200 {"httpMonitors":[],"tcpMonitors":[],"dnsMonitors":[],"totalSize":0,"nextPageToken":""}"#);
+    assert_snapshot!(call("ListMonitors", "{}").await, @r#"200 {"httpMonitors":[],"tcpMonitors":[],"dnsMonitors":[],"heartbeatMonitors":[],"totalSize":0,"nextPageToken":""}"#);
 }
 
 #[tokio::test]
@@ -29,7 +29,7 @@ async fn get_with_unknown_field_is_refused() {
     let path = "/rpc/monitor.v1.MonitorService/ListMonitors?connect=v1&encoding=json&message=";
     let get = |message: &str| request("GET", &format!("{path}{message}")).body("".into()).unwrap();
     assert_snapshot!(answer(get("%7B%22limt%22%3A5%7D")).await, @r#"400 {"code":"invalid_argument","message":"`limt` is not a field of monitor.v1.ListMonitorsRequest; did you mean `limit`?","details":["google.rpc.ErrorInfo","google.rpc.BadRequest"]}"#);
-    assert_snapshot!(answer(get("%7B%22limit%22%3A5%7D")).await, @r#"200 {"httpMonitors":[],"tcpMonitors":[],"dnsMonitors":[],"totalSize":0,"nextPageToken":""}"#);
+    assert_snapshot!(answer(get("%7B%22limit%22%3A5%7D")).await, @r#"200 {"httpMonitors":[],"tcpMonitors":[],"dnsMonitors":[],"heartbeatMonitors":[],"totalSize":0,"nextPageToken":""}"#);
 }
 
 #[tokio::test]

@@ -9,16 +9,17 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response as HttpResponse;
 use contract::monitor::wire::{
-    CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHttpMonitorRequest,
-    CreateHttpMonitorResponse, CreateTcpMonitorRequest, CreateTcpMonitorResponse,
-    DeleteMonitorRequest, DeleteMonitorResponse, GetMonitorRequest, GetMonitorResponse,
-    GetMonitorStatusRequest, GetMonitorStatusResponse, GetMonitorSummaryRequest,
-    GetMonitorSummaryResponse, GetResponseLogRequest, GetResponseLogResponse, HttpMonitor,
-    ListMissedSlotsRequest, ListMissedSlotsResponse, ListMonitorsRequest, ListMonitorsResponse,
-    ListResponseLogsRequest, ListResponseLogsResponse, MonitorService, TriggerMonitorRequest,
+    CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHeartbeatMonitorRequest,
+    CreateHeartbeatMonitorResponse, CreateHttpMonitorRequest, CreateHttpMonitorResponse,
+    CreateTcpMonitorRequest, CreateTcpMonitorResponse, DeleteMonitorRequest, DeleteMonitorResponse,
+    GetMonitorRequest, GetMonitorResponse, GetMonitorStatusRequest, GetMonitorStatusResponse,
+    GetMonitorSummaryRequest, GetMonitorSummaryResponse, GetResponseLogRequest,
+    GetResponseLogResponse, HttpMonitor, ListMissedSlotsRequest, ListMissedSlotsResponse,
+    ListMonitorsRequest, ListMonitorsResponse, ListResponseLogsRequest, ListResponseLogsResponse,
+    MonitorService, RotateHeartbeatUrlRequest, RotateHeartbeatUrlResponse, TriggerMonitorRequest,
     TriggerMonitorResponse, UpdateDnsMonitorRequest, UpdateDnsMonitorResponse,
-    UpdateHttpMonitorRequest, UpdateHttpMonitorResponse, UpdateTcpMonitorRequest,
-    UpdateTcpMonitorResponse,
+    UpdateHeartbeatMonitorRequest, UpdateHeartbeatMonitorResponse, UpdateHttpMonitorRequest,
+    UpdateHttpMonitorResponse, UpdateTcpMonitorRequest, UpdateTcpMonitorResponse,
 };
 use contract::rpc::{self, RequestContext, Response, ServiceResult};
 use http_body_util::BodyExt as _;
@@ -63,6 +64,17 @@ impl MonitorService for Echo {
         Response::ok(CreateDnsMonitorResponse { monitor: request.monitor, warnings: Vec::new() })
     }
 
+    async fn create_heartbeat_monitor(
+        &self,
+        _: RequestContext,
+        request: CreateHeartbeatMonitorRequest,
+    ) -> ServiceResult<CreateHeartbeatMonitorResponse> {
+        Response::ok(CreateHeartbeatMonitorResponse {
+            monitor: request.monitor,
+            warnings: Vec::new(),
+        })
+    }
+
     async fn update_http_monitor(
         &self,
         _: RequestContext,
@@ -88,6 +100,22 @@ impl MonitorService for Echo {
         _: UpdateDnsMonitorRequest,
     ) -> ServiceResult<UpdateDnsMonitorResponse> {
         Response::ok(UpdateDnsMonitorResponse::default())
+    }
+
+    async fn update_heartbeat_monitor(
+        &self,
+        _: RequestContext,
+        _: UpdateHeartbeatMonitorRequest,
+    ) -> ServiceResult<UpdateHeartbeatMonitorResponse> {
+        Response::ok(UpdateHeartbeatMonitorResponse::default())
+    }
+
+    async fn rotate_heartbeat_url(
+        &self,
+        _: RequestContext,
+        _: RotateHeartbeatUrlRequest,
+    ) -> ServiceResult<RotateHeartbeatUrlResponse> {
+        Response::ok(RotateHeartbeatUrlResponse::default())
     }
 
     async fn get_monitor(

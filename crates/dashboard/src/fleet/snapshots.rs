@@ -78,5 +78,6 @@ fn target(check: &Check) -> String {
         }
         Check::Tcp(check) => check.uri.clone(),
         Check::Dns(check) => check.uri.clone(),
+        Check::Heartbeat(check) => domain::check::expected_calls(check),
     }
 }

@@ -63,6 +63,9 @@ fn row(entry: &TimelineEntry) -> TimelineRow {
         "opened" => ("down", "The monitor went down.".to_owned()),
         "acknowledged" => ("maintenance", format!("{} acknowledged the incident.", by())),
         "commented" => ("unknown", format!("{} commented", by())),
+        "region_failed" if entry.region.is_empty() => {
+            ("down", "A call was late, or reported a failure.".to_owned())
+        }
         "region_failed" => ("down", format!("{} began to fail.", region(entry))),
         "resolved" => ("up", format!("{} resolved the incident.", by())),
         "closed" => ("up", closing(&entry.close_reason).to_owned()),
@@ -124,6 +127,12 @@ mod tests {
             ..TimelineEntry::default()
         };
         row(&entry).text
+    }
+
+    #[test]
+    fn failure_without_a_region_is_a_sentence() {
+        let entry = TimelineEntry { kind: "region_failed".to_owned(), ..TimelineEntry::default() };
+        assert_eq!(row(&entry).text, "A call was late, or reported a failure.");
     }
 
     #[test]

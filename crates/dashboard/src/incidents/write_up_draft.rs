@@ -53,10 +53,10 @@ fn sentence(entry: &TimelineEntry) -> Option<String> {
     Some(match entry.kind.as_str() {
         "opened" => "Our checks detected the outage.".to_owned(),
         "acknowledged" => "We began to work on it.".to_owned(),
-        "region_failed" if entry.place.is_empty() => {
+        "region_failed" if entry.place.is_empty() && !entry.region.is_empty() => {
             format!("Checks from {} failed.", escaped(&region_names::city(&entry.region)))
         }
-        // Visitors do not know the names of probes.
+        // Visitors do not know the names of probes, and heartbeat monitors have no regions.
         "region_failed" => "Our checks failed.".to_owned(),
         "commented" => entry.text.split_whitespace().collect::<Vec<_>>().join(" "),
         "resolved" => "We resolved the incident.".to_owned(),

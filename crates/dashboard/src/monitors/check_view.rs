@@ -15,6 +15,7 @@ use crate::{region_names, time};
 #[derive(Clone, Debug)]
 pub(crate) struct CheckView {
     pub(crate) place: String,
+    /// Empty for a kind that probes do not check.
     pub(crate) region: String,
     pub(crate) outcome: Badge,
     pub(crate) latency: String,
@@ -95,7 +96,7 @@ impl CheckView {
             place: place(&log.region, &log.place),
             region: log.region.clone(),
             outcome: units::outcome_badge(&log.outcome),
-            latency: units::latency(log.latency_us),
+            latency: latency(log),
             status_code: log.status_code,
             slot: exact_time(log.slot.as_option()),
             trigger: log.trigger.clone(),
@@ -106,8 +107,16 @@ impl CheckView {
     }
 }
 
+/// Returns the duration of a check. An evaluation of a heartbeat monitor, and a call without a start, have none.
+fn latency(log: &ResponseLog) -> String {
+    if log.attempts == 0 { "no duration".to_owned() } else { units::latency(log.latency_us) }
+}
+
 /// Returns the name of a region's place for people, such as `Amsterdam` or `Amsterdam, from this server`.
 fn place(region: &str, place: &str) -> String {
+    if region.is_empty() {
+        return "Heartbeat".to_owned();
+    }
     let city = region_names::city(region);
     if place.is_empty() { city } else { format!("{city}, from {place}") }
 }

@@ -1,7 +1,7 @@
 //! Commands for a shell: the check that a monitor makes, and the call that creates the monitor.
 
 use contract::IntoDraft as _;
-use contract::monitor::wire::{DnsMonitor, HttpMonitor, TcpMonitor};
+use contract::monitor::wire::{DnsMonitor, HeartbeatMonitor, HttpMonitor, TcpMonitor};
 use domain::check::dns::DnsPlan;
 use domain::check::http::{ClientAuth, HttpPlan, Request};
 use domain::check::tcp::TcpPlan;
@@ -26,6 +26,7 @@ pub(super) fn check_command(monitor: &StoredMonitor) -> Option<String> {
         PlannedCheck::Http(http) => http_command(http, seconds),
         PlannedCheck::Tcp(tcp) => tcp_command(tcp, seconds),
         PlannedCheck::Dns(dns) => dns_command(dns, seconds),
+        PlannedCheck::Heartbeat(_) => return None,
     })
 }
 
@@ -53,6 +54,9 @@ fn plan(monitor: &StoredMonitor) -> Option<CheckPlan> {
         MonitorKind::Http => serde_json::from_value::<HttpMonitor>(json).ok()?.into_draft(),
         MonitorKind::Tcp => serde_json::from_value::<TcpMonitor>(json).ok()?.into_draft(),
         MonitorKind::Dns => serde_json::from_value::<DnsMonitor>(json).ok()?.into_draft(),
+        MonitorKind::Heartbeat => {
+            serde_json::from_value::<HeartbeatMonitor>(json).ok()?.into_draft()
+        }
     };
     let at = Timestamp::from_millis(0);
     let monitor = Monitor {

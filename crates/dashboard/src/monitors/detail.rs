@@ -15,6 +15,7 @@ use serde::Deserialize;
 use store::Incident;
 
 use super::days::{self, DayBars};
+use super::heartbeat::{self, HeartbeatPanel};
 use super::latency::{self, LatencyChart, Window};
 use super::region_rows::{self, RegionRow};
 use super::stored::{self, StoredMonitor};
@@ -52,6 +53,8 @@ struct DetailPage {
     charts: Vec<LatencyChart>,
     days: DayBars,
     incidents: Vec<stored_incidents::StoredIncident>,
+    /// `None` for a kind that probes check.
+    heartbeat: Option<HeartbeatPanel>,
 }
 
 /// Header of the page.
@@ -66,6 +69,7 @@ struct DetailHead {
     status: Badge,
     /// Time of the last change of the status, as HTML.
     since: String,
+    /// Empty for a kind that probes do not check.
     interval: String,
     /// End of the current maintenance, as HTML.
     maintenance_until: Option<String>,
@@ -92,7 +96,7 @@ pub(crate) async fn show(
     let monitor_id: MonitorId = id.parse().map_err(|_| ScreenError::NotFound)?;
     let window = Window::parse(asked.range.as_deref());
     let (caller, workspace) = (member.caller(), member.workspace());
-    let (monitor, status, summary, charts, days, incidents) = tokio::try_join!(
+    let (monitor, status, summary, latencies, days, incidents) = tokio::try_join!(
         stored::find(&state, &member, &id),
         async {
             let request = GetMonitorStatusRequest { id: id.clone() };
@@ -103,7 +107,7 @@ pub(crate) async fn show(
             let request = GetMonitorSummaryRequest { id: id.clone(), window, ..Default::default() };
             Ok(state.send(caller, request).await?)
         },
-        latency::charts(&state, (workspace, monitor_id), window),
+        latency::read(&state, (workspace, monitor_id), window),
         days::read(&state, (workspace, monitor_id)),
         async {
             let incidents = state.store.incidents();
@@ -120,9 +124,10 @@ pub(crate) async fn show(
         figures: figures(&member, &summary, &incidents),
         regions: region_rows::rows(&status, &summary, only_place.is_some()),
         only_place,
-        charts,
+        charts: latencies.charts(monitor.kind),
         days,
         incidents: stored_incidents::rows(&state, &member, &incidents),
+        heartbeat: HeartbeatPanel::new(&monitor),
         path,
     };
     Ok(html::page(&page, &request))
@@ -130,7 +135,9 @@ pub(crate) async fn show(
 
 fn head(monitor: &StoredMonitor, status: &GetMonitorStatusResponse) -> DetailHead {
     let is_active = monitor.is_active();
-    let target = monitor.target().to_owned();
+    let expected = heartbeat::expected(monitor);
+    let is_probed = expected.is_empty();
+    let target = if is_probed { monitor.target().to_owned() } else { expected };
     let is_web = target.starts_with("http://") || target.starts_with("https://");
     DetailHead {
         name: monitor.name().to_owned(),
@@ -141,7 +148,11 @@ fn head(monitor: &StoredMonitor, status: &GetMonitorStatusResponse) -> DetailHea
         is_active,
         status: if is_active { units::status_badge(&status.status) } else { units::paused_badge() },
         since: check_view::html_time(status.since.as_option()),
-        interval: fields::in_words(monitor.text("periodicity")),
+        interval: if is_probed {
+            fields::in_words(monitor.text("periodicity"))
+        } else {
+            String::new()
+        },
         maintenance_until: check_view::instant(status.maintenance_until.as_option())
             .map(|at| crate::time::time(&at)),
         id: monitor.text("id").to_owned(),

@@ -2,8 +2,9 @@
 //! that no section names appears in the last one.
 
 use contract::monitor::wire::{
-    CreateDnsMonitorRequest, CreateHttpMonitorRequest, CreateTcpMonitorRequest,
-    UpdateDnsMonitorRequest, UpdateHttpMonitorRequest, UpdateTcpMonitorRequest,
+    CreateDnsMonitorRequest, CreateHeartbeatMonitorRequest, CreateHttpMonitorRequest,
+    CreateTcpMonitorRequest, UpdateDnsMonitorRequest, UpdateHeartbeatMonitorRequest,
+    UpdateHttpMonitorRequest, UpdateTcpMonitorRequest,
 };
 use contract::region::wire::Region as WireRegion;
 use contract::rpc::MethodRequest as _;
@@ -15,7 +16,7 @@ use super::regions::RegionChoice;
 use crate::form::{Choice, Form, FormSpec, Input, Messages, Values};
 
 /// Fields that everybody fills in, in their order. Those that a kind does not have are left out.
-const START: [&str; 5] = ["url", "uri", "name", "periodicity", "active"];
+const START: [&str; 7] = ["url", "uri", "name", "interval", "grace", "periodicity", "active"];
 /// Fields and blocks that say whether a response is good.
 const CRITERIA: [&str; 9] = [
     "status_code_assertions",
@@ -46,7 +47,8 @@ pub(crate) struct MonitorForm {
     pub(crate) message: Option<String>,
     pub(crate) start: Vec<Input>,
     pub(crate) sections: Vec<FormSection>,
-    pub(crate) regions: RegionChoice,
+    /// `None` for a kind that no probe checks.
+    pub(crate) regions: Option<RegionChoice>,
 }
 
 /// A part of the form that is closed until it has a value of its own.
@@ -80,6 +82,10 @@ pub(crate) const fn methods(kind: MonitorKind) -> KindMethods {
             create: CreateDnsMonitorRequest::PATH,
             update: UpdateDnsMonitorRequest::PATH,
         },
+        MonitorKind::Heartbeat => KindMethods {
+            create: CreateHeartbeatMonitorRequest::PATH,
+            update: UpdateHeartbeatMonitorRequest::PATH,
+        },
     }
 }
 
@@ -110,22 +116,25 @@ pub(super) fn form(
         section("Advanced", "Tags, description and visibility.".to_owned(), &rest),
     ];
     let start = part(&of(&START), &[]);
-    let regions_error = part(&[REGIONS], &[]).main.into_iter().find_map(|input| match input {
-        Input::Field(field) => field.error,
-        Input::Group(_) | Input::Rows(_) => None,
+    let regions = has(&REGIONS).then(|| {
+        let error = part(&[REGIONS], &[]).main.into_iter().find_map(|input| match input {
+            Input::Field(field) => field.error,
+            Input::Group(_) | Input::Rows(_) => None,
+        });
+        RegionChoice::new(known, values, error)
     });
     MonitorForm {
         message: start.message,
-        start: start.main.into_iter().map(in_words_of_form).collect(),
+        start: start.main.into_iter().map(|it| in_words_of_form(it, target(table))).collect(),
         sections: sections.into_iter().filter(|it| !it.inputs.is_empty()).collect(),
-        regions: RegionChoice::new(known, values, regions_error),
+        regions,
     }
 }
 
-/// Returns the name of the field that holds the target of a kind.
-pub(super) fn target(resource: &Resource) -> &'static str {
+/// Returns the name of the field that holds the target of a kind. `None` for a kind that checks nothing.
+pub(super) fn target(resource: &Resource) -> Option<&'static str> {
     let is_target = |name: &&str| ["url", "uri"].contains(name);
-    resource.writable().find(is_target).expect("every kind has a target")
+    resource.writable().find(is_target)
 }
 
 /// Returns the request that creates or updates this monitor.
@@ -138,6 +147,8 @@ fn criteria_help(kind: MonitorKind) -> String {
         MonitorKind::Http => "A status code of 2xx",
         MonitorKind::Tcp => "A connection",
         MonitorKind::Dns => "An address record",
+        // It has no criteria besides its times.
+        MonitorKind::Heartbeat => return String::new(),
     };
     let table = tables::monitor(kind);
     let (timeout, retries) = (default_number(table, "timeout"), default_number(table, "retry"));
@@ -153,9 +164,9 @@ fn default_number(table: &Resource, name: &str) -> i32 {
 }
 
 /// Says what the form does: without a name, the monitor gets that of its target.
-fn in_words_of_form(input: Input) -> Input {
+fn in_words_of_form(input: Input, target: Option<&str>) -> Input {
     match input {
-        Input::Field(mut field) if field.name == "name" => {
+        Input::Field(mut field) if field.name == "name" && target.is_some() => {
             field.is_required = false;
             field.help = "If it is empty, the monitor is named after its target.";
             Input::Field(field)
@@ -220,7 +231,8 @@ mod tests {
             let values = Values::default();
             let form = form(*kind, &[], (&values, &Messages::default()));
             let inputs = form.start.iter().chain(form.sections.iter().flat_map(|it| &it.inputs));
-            let mut shown: Vec<&str> = inputs.map(Input::name).chain([REGIONS]).collect();
+            let regions = form.regions.as_ref().map(|_| REGIONS);
+            let mut shown: Vec<&str> = inputs.map(Input::name).chain(regions).collect();
             let mut all: Vec<&str> = tables::monitor(*kind).writable().collect();
             shown.sort_unstable();
             all.sort_unstable();

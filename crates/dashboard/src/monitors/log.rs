@@ -10,7 +10,7 @@ use contract::monitor::wire::{
     ResponseLog,
 };
 use http::HeaderMap;
-use rules::{Region, Timestamp};
+use rules::{MonitorKind, Region, Timestamp};
 
 use super::check_view::CheckView;
 use super::difference::{CheckDifference, differences};
@@ -50,6 +50,7 @@ struct LogPage {
     triggers: Vec<FilterChoice>,
     bounds: [String; 2],
     bound_errors: [&'static str; 2],
+    kind: MonitorKind,
     rows: Vec<LogRow>,
     /// Whether more slots were missed than the page shows.
     is_cut: bool,
@@ -93,7 +94,7 @@ pub(crate) async fn show(
 ) -> Result<Response, ScreenError> {
     let query = LogQuery::parse(pairs);
     let monitor = stored::find(&state, &member, &id).await?;
-    let found = find(&state, &member, (&id, &query)).await?;
+    let found = find(&state, &member, (&id, monitor.kind, &query)).await?;
     let words = |known: &[(&'static str, &'static str)], chosen: &[String]| {
         let choice = |(value, label): &(&'static str, &'static str)| FilterChoice {
             value,
@@ -118,6 +119,7 @@ pub(crate) async fn show(
         triggers: words(&TRIGGERS, &query.triggers),
         bound_errors: query.bound_errors(),
         bounds: [query.from.clone(), query.to.clone()],
+        kind: monitor.kind,
         rows: found.rows,
         is_cut: found.is_cut,
         is_first: query.page.is_empty(),
@@ -158,12 +160,12 @@ pub(crate) async fn show_check(
 async fn find(
     state: &Dashboard,
     member: &Member,
-    (id, query): (&str, &LogQuery),
+    (id, kind, query): (&str, MonitorKind, &LogQuery),
 ) -> Result<FoundRows, ScreenError> {
     if !query.wants_checks() {
         let request = query.missed(id, None, &query.page);
         let found = state.send(member.caller(), request).await?;
-        let rows = log_rows::rows(&[], &found.missed);
+        let rows = log_rows::rows(kind, &[], &found.missed);
         let next = next(query, &found.next_page_token, None);
         return Ok(FoundRows { rows, is_cut: false, next });
     }
@@ -178,7 +180,7 @@ async fn find(
         (Vec::new(), false)
     };
     let next = next(query, &found.next_page_token, oldest.or(query.before));
-    Ok(FoundRows { rows: log_rows::rows(&found.logs, &missed), is_cut, next })
+    Ok(FoundRows { rows: log_rows::rows(kind, &found.logs, &missed), is_cut, next })
 }
 
 /// Reads the missed slots of a page, from its oldest check on.

@@ -2,7 +2,7 @@
 
 use contract::monitor::decode_instant;
 use contract::monitor::wire::{MissedSlots, ResponseLog};
-use rules::Timestamp;
+use rules::{MonitorKind, Timestamp};
 
 use super::check_view::exact_time;
 use super::units::{self, Badge};
@@ -33,9 +33,9 @@ pub(crate) struct LogRow {
 }
 
 /// Returns the rows of checks and missed slots, newest first.
-pub(super) fn rows(logs: &[ResponseLog], missed: &[MissedSlots]) -> Vec<LogRow> {
+pub(super) fn rows(kind: MonitorKind, logs: &[ResponseLog], missed: &[MissedSlots]) -> Vec<LogRow> {
     let most_us = logs.iter().map(|it| it.latency_us).max().unwrap_or(1);
-    let checks = logs.iter().map(|it| check(it, most_us));
+    let checks = logs.iter().map(|it| check(kind, it, most_us));
     let mut rows: Vec<LogRow> = checks.chain(missed.iter().map(missed_row)).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.slot));
     if let Some(first) = rows.first().map(|it| it.place.clone())
@@ -58,7 +58,7 @@ pub(super) fn begins_at_or_after(missed: &MissedSlots, from: Timestamp) -> bool 
     missed.first_slot.as_option().and_then(decode_instant).is_some_and(|at| at >= from)
 }
 
-fn check(log: &ResponseLog, most_us: i32) -> LogRow {
+fn check(kind: MonitorKind, log: &ResponseLog, most_us: i32) -> LogRow {
     let is_skipped = log.outcome == "skipped";
     let slot = log.slot.as_option();
     LogRow {
@@ -69,15 +69,15 @@ fn check(log: &ResponseLog, most_us: i32) -> LogRow {
         region: log.region.clone(),
         city: region_names::city(&log.region),
         place: log.place.clone(),
-        latency: if is_skipped { "–".to_owned() } else { units::latency(log.latency_us) },
+        latency: if log.attempts == 0 { "–".to_owned() } else { units::latency(log.latency_us) },
         phases: if is_skipped { String::new() } else { waterfall::stacked(&log.phases, most_us) },
         status_code: log.status_code.map_or_else(|| "–".to_owned(), |it| it.to_string()),
-        attempts: if is_skipped { "–".to_owned() } else { log.attempts.to_string() },
+        attempts: if log.attempts == 0 { "–".to_owned() } else { log.attempts.to_string() },
         trigger: trigger(&log.trigger),
-        note: if is_skipped {
-            "The check before was still running".to_owned()
-        } else {
-            String::new()
+        note: match (is_skipped, kind.is_probed()) {
+            (false, _) => String::new(),
+            (true, true) => "The check before was still running".to_owned(),
+            (true, false) => "Waits for the first call".to_owned(),
         },
     }
 }
@@ -150,11 +150,18 @@ mod tests {
             ..MissedSlots::default()
         };
         let logs = [log(4, "failure"), log(1, "skipped")];
-        let rows = rows(&logs, &[missed]);
+        let rows = rows(MonitorKind::Http, &logs, &[missed]);
         let texts: Vec<_> = rows.iter().map(|it| (&*it.id, it.outcome.word)).collect();
         assert_eq!(texts, [("log_4", "Failure"), ("", "Missed"), ("", "Skipped")]);
         insta::assert_snapshot!(rows[1].note, @r#"The server was not running · 2 slots until <time datetime="1970-01-01T00:03:00Z" data-seconds title="1970-01-01 00:03:00 UTC">1970-01-01 00:03:00 UTC</time>"#);
         assert_eq!(rows[2].note, "The check before was still running");
         assert_eq!(oldest(&logs), Some(Timestamp::from_millis(60_000)));
+    }
+
+    #[test]
+    fn waiting_heartbeat_monitor_says_so() {
+        let log = ResponseLog { outcome: "skipped".to_owned(), ..ResponseLog::default() };
+        let row = rows(MonitorKind::Heartbeat, &[log], &[]).remove(0);
+        assert_eq!((&*row.note, &*row.city), ("Waits for the first call", ""));
     }
 }

@@ -33,7 +33,8 @@ pub(super) fn name_after_target(values: &mut Values, table: &Resource) {
     if values.first("name").is_some_and(|name| !name.trim().is_empty()) {
         return;
     }
-    let target = values.first(fields::target(table)).unwrap_or_default().trim();
+    let Some(target) = fields::target(table) else { return };
+    let target = values.first(target).unwrap_or_default().trim();
     let name = target.split_once("://").map_or(target, |(_, rest)| rest);
     let name = name.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
     // Credentials do not belong into a name.

@@ -48,7 +48,7 @@ impl StoredMonitor {
 
     /// Returns the URL, `host:port` or domain name that is checked.
     pub(super) fn target(&self) -> &str {
-        self.text(fields::target(tables::monitor(self.kind)))
+        fields::target(tables::monitor(self.kind)).map_or("", |field| self.text(field))
     }
 
     pub(super) fn is_active(&self) -> bool {

@@ -103,7 +103,7 @@ impl Workbench<'_> {
             action: member.path(&action),
             test_action: member.path(&format!("/monitors/test?kind={kind}{query}")),
             back: member.path(&back),
-            target: text(fields::target(self.table())),
+            target: fields::target(self.table()).map(text).unwrap_or_default(),
             warnings,
             tested,
             conflict,
@@ -141,7 +141,8 @@ impl Workbench<'_> {
         values: &Values,
         (request, known_target): (&Json, &str),
     ) -> Result<Option<Response>, ScreenError> {
-        let target = values.first(fields::target(self.table())).unwrap_or_default();
+        let Some(target) = fields::target(self.table()) else { return Ok(None) };
+        let target = values.first(target).unwrap_or_default();
         if target == known_target || values.first("confirmed") == Some(target) {
             return Ok(None);
         }

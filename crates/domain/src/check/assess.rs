@@ -62,7 +62,13 @@ pub fn assess(plan: &CheckPlan, attempt: &Attempt) -> Assessment {
         (PlannedCheck::Http(plan), Observation::Http(seen)) => http::assess(plan, seen),
         (PlannedCheck::Tcp(plan), Observation::Tcp(seen)) => tcp::assess(plan, seen),
         (PlannedCheck::Dns(plan), Observation::Dns(seen)) => dns::assess(plan, seen),
-        (PlannedCheck::Http(_) | PlannedCheck::Tcp(_) | PlannedCheck::Dns(_), _) => Findings {
+        (
+            PlannedCheck::Http(_)
+            | PlannedCheck::Tcp(_)
+            | PlannedCheck::Dns(_)
+            | PlannedCheck::Heartbeat(_),
+            _,
+        ) => Findings {
             reasons: vec!["the probe returned an observation of another kind of check".to_owned()],
             ..Findings::default()
         },

@@ -10,7 +10,7 @@ use rules::monitor::{Check, Monitor};
 use rules::{MonitorId, MonitorKind, Region, Timestamp, WorkspaceId, limits};
 
 use super::redact::{self, Configured};
-use super::{dns::DnsPlan, http::HttpPlan, tcp::TcpPlan};
+use super::{HeartbeatPlan, dns::DnsPlan, http::HttpPlan, tcp::TcpPlan};
 
 /// Everything a probe needs to check one revision of a monitor.
 #[derive(Debug)]
@@ -50,6 +50,8 @@ pub enum PlannedCheck {
     Http(HttpPlan),
     Tcp(TcpPlan),
     Dns(DnsPlan),
+    /// Not a request: the server evaluates the calls that it received.
+    Heartbeat(HeartbeatPlan),
 }
 
 /// One check to run: a slot of a monitor in a region.
@@ -112,6 +114,7 @@ impl CheckPlan {
             Check::Http(http) => PlannedCheck::Http(HttpPlan::new(http).map_err(unplannable)?),
             Check::Tcp(tcp) => PlannedCheck::Tcp(TcpPlan::new(tcp).map_err(unplannable)?),
             Check::Dns(dns) => PlannedCheck::Dns(DnsPlan::new(dns).map_err(unplannable)?),
+            Check::Heartbeat(heartbeat) => PlannedCheck::Heartbeat(HeartbeatPlan::new(heartbeat)),
         };
         let degraded_above = settings.effective_degraded_at_ms();
         let secrets = Some(check.secrets()).filter(Configured::is_small);
@@ -166,6 +169,7 @@ impl PlannedCheck {
             Self::Http(_) => MonitorKind::Http,
             Self::Tcp(_) => MonitorKind::Tcp,
             Self::Dns(_) => MonitorKind::Dns,
+            Self::Heartbeat(_) => MonitorKind::Heartbeat,
         }
     }
 
@@ -173,16 +177,18 @@ impl PlannedCheck {
     pub fn is_costly_to_assess(&self) -> bool {
         match self {
             Self::Http(http) => http.is_costly_to_assess(),
-            Self::Tcp(_) | Self::Dns(_) => false,
+            Self::Tcp(_) | Self::Dns(_) | Self::Heartbeat(_) => false,
         }
     }
 
-    /// Returns the checked host, a name or an address; for DNS the queried name.
-    pub fn host(&self) -> &str {
+    /// Returns the checked host, a name or an address; for DNS the queried name. `None` for a check
+    /// without a request, which says nothing about the network of a probe.
+    pub fn host(&self) -> Option<&str> {
         match self {
-            Self::Http(http) => http.url.host_str().unwrap_or_default(),
-            Self::Tcp(tcp) => &tcp.host,
-            Self::Dns(dns) => &dns.name,
+            Self::Http(http) => Some(http.url.host_str().unwrap_or_default()),
+            Self::Tcp(tcp) => Some(&tcp.host),
+            Self::Dns(dns) => Some(&dns.name),
+            Self::Heartbeat(_) => None,
         }
     }
 
@@ -192,7 +198,7 @@ impl PlannedCheck {
             Self::Http(http) => {
                 Configured::in_forms(redact::of_check(&http.headers, &http.url, &http.body))
             }
-            Self::Tcp(_) | Self::Dns(_) => Configured::default(),
+            Self::Tcp(_) | Self::Dns(_) | Self::Heartbeat(_) => Configured::default(),
         }
     }
 }

@@ -23,7 +23,8 @@ pub struct CheckResult {
     pub phases: Phases,
     /// Status code of the last attempt's final response.
     pub status: Option<u16>,
-    /// Number of attempts; 0 for a skipped slot.
+    /// Number of attempts; 0 for a skipped slot, and for the result of a heartbeat monitor without a
+    /// duration.
     pub attempts: u8,
     pub probe: ProbeName,
     /// Present unless the check succeeded, or if the job requests it; a skipped slot has none.

@@ -23,8 +23,8 @@ pub struct Rollup {
 }
 
 impl Rollup {
-    /// Adds a check.
-    pub fn add(&mut self, outcome: Outcome, latency_us: u32, finished_at: Timestamp) {
+    /// Adds a check, and its latency unless it sent nothing.
+    pub fn add(&mut self, outcome: Outcome, latency_us: Option<u32>, finished_at: Timestamp) {
         let count = match outcome {
             Outcome::Success => &mut self.success,
             Outcome::Degraded => &mut self.degraded,
@@ -36,7 +36,9 @@ impl Rollup {
         };
         *count = count.saturating_add(1);
         self.last_at = self.last_at.max(Some(finished_at));
-        if matches!(outcome, Outcome::Success | Outcome::Degraded) {
+        if let Some(latency_us) = latency_us
+            && matches!(outcome, Outcome::Success | Outcome::Degraded)
+        {
             self.latency.add(latency_us);
             self.latency_us = self.latency_us.saturating_add(u64::from(latency_us));
         }
@@ -98,7 +100,7 @@ mod tests {
     fn rollup_of(checks: &[Check]) -> Rollup {
         let mut sum = Rollup::default();
         for (outcome, latency_us, at) in checks {
-            sum.add(*outcome, *latency_us, Timestamp::from_millis(*at));
+            sum.add(*outcome, Some(*latency_us), Timestamp::from_millis(*at));
         }
         sum
     }

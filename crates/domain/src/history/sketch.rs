@@ -8,8 +8,9 @@ use super::{Unreadable, varint};
 
 /// Lowest distinct latency, in microseconds.
 pub const LATENCY_MIN_US: u32 = 10;
-/// Highest latency, in microseconds: the maximum duration of an attempt (spec §8.1).
-pub const LATENCY_MAX_US: u32 = 120_000_000;
+/// Highest latency, in microseconds: the longest run of a job that a result can hold, about 35 minutes. Attempts
+/// of checks last 120 seconds at most (spec §8.1).
+pub const LATENCY_MAX_US: u32 = i32::MAX.unsigned_abs();
 /// Maximum error of an estimate, relative to the true value.
 pub const RELATIVE_ERROR: f64 = (GROWTH - 1.0) / (GROWTH + 1.0);
 
@@ -157,7 +158,7 @@ mod tests {
     }
 
     fn latencies() -> impl Strategy<Value = Vec<u32>> {
-        let one = prop_oneof![10_u32..2_000, 2_000_u32..2_000_000, 2_000_000_u32..120_000_000];
+        let one = prop_oneof![10_u32..2_000, 2_000_u32..2_000_000, 2_000_000_u32..LATENCY_MAX_US];
         proptest::collection::vec(one, 0..200)
     }
 
@@ -204,16 +205,16 @@ mod tests {
 
     #[test]
     fn stored_buckets_never_change() {
-        let places = [10, 11, 1_000, 170_000, 1_000_000, 45_000_000, 120_000_000]
+        let places = [10, 11, 1_000, 170_000, 1_000_000, 45_000_000, 120_000_000, 1_800_000_000]
             .map(|latency| sketch_of(&[latency]).buckets[0].0);
-        assert_eq!(places, [0, 5, 233, 492, 582, 774, 824]);
-        assert_eq!(BOUNDS.len(), 825);
+        assert_eq!(places, [0, 5, 233, 492, 582, 774, 824, 960]);
+        assert_eq!(BOUNDS.len(), 970);
     }
 
     #[test]
     fn latency_out_of_range_is_clamped() {
         assert_eq!(sketch_of(&[0]), sketch_of(&[10]));
-        assert_eq!(sketch_of(&[u32::MAX]), sketch_of(&[120_000_000]));
+        assert_eq!(sketch_of(&[u32::MAX]), sketch_of(&[LATENCY_MAX_US]));
         assert_eq!(Sketch::default().percentile(50), None);
     }
 }

@@ -36,6 +36,9 @@ pub struct ProbeIndex(pub u16);
 impl ProbeIndex {
     /// The server's embedded probe, which serves all regions that no other probe serves.
     pub const EMBEDDED: Self = Self(0);
+    /// No probe: nothing is checked from a place, so no probe's suspicion concerns it. It is not the number
+    /// of a known probe, and has no name.
+    pub const NONE: Self = Self(u16::MAX);
 }
 
 impl Policy {

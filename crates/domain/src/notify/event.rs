@@ -7,6 +7,7 @@ use rules::{IncidentId, MonitorId, MonitorKind, Region, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::message::without_credentials;
+use crate::check::expected_calls;
 pub use crate::judge::CloseReason;
 use crate::judge::FailedHosts;
 
@@ -154,6 +155,7 @@ impl MonitorSnapshot {
             }
             Check::Tcp(tcp) => (tcp.uri.clone(), None),
             Check::Dns(dns) => (dns.uri.clone(), None),
+            Check::Heartbeat(heartbeat) => (expected_calls(heartbeat), None),
         };
         Self { id, name, kind: check.kind(), target, method }
     }

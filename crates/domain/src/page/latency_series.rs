@@ -176,8 +176,8 @@ mod tests {
         let hour = |hour: i64, latency_us| {
             let at = Timestamp::from_millis(20_000 * DAY_MS + hour * HOUR_MS);
             let mut sum = Rollup::default();
-            sum.add(Outcome::Success, latency_us, at);
-            sum.add(Outcome::Failure, 9_000_000, at);
+            sum.add(Outcome::Success, Some(latency_us), at);
+            sum.add(Outcome::Failure, Some(9_000_000), at);
             (at, sum)
         };
         let mut spent = PhaseSum::default();

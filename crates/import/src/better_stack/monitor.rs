@@ -157,7 +157,9 @@ fn schedule(record: &mut Record, draft: &mut MonitorDraft, entry: &mut Entry) {
     let millis = match &draft.check {
         CheckDraft::Http(_) => timeout.unwrap_or(TIMEOUT_DEFAULT) * 1000.0,
         // Servers and ports have timeouts in milliseconds.
-        CheckDraft::Tcp(_) | CheckDraft::Dns(_) => timeout.unwrap_or(TIMEOUT_DEFAULT * 1000.0),
+        CheckDraft::Tcp(_) | CheckDraft::Dns(_) | CheckDraft::Heartbeat(_) => {
+            timeout.unwrap_or(TIMEOUT_DEFAULT * 1000.0)
+        }
     };
     convert::timeout(draft, "request_timeout", millis, entry);
     draft.degraded_at = Some(0);

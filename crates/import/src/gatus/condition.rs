@@ -92,7 +92,7 @@ impl<'a> Condition<'a> {
                 }
                 CheckDraft::Http(http) => self.body(http, entry),
                 CheckDraft::Dns(dns) => self.record(record_type, dns, entry),
-                CheckDraft::Tcp(_) => self.lose(entry),
+                CheckDraft::Tcp(_) | CheckDraft::Heartbeat(_) => self.lose(entry),
             },
             "[CERTIFICATE_EXPIRATION]" => self.certificate(draft, entry),
             "[DOMAIN_EXPIRATION]" => {
@@ -117,9 +117,14 @@ impl<'a> Condition<'a> {
                 let why = "a monitor whose certificate expires soon is degraded, not down";
                 entry.change("conditions", self.written, after, why);
             }
-            (CheckDraft::Http(_) | CheckDraft::Tcp(_) | CheckDraft::Dns(_), _, _) => {
-                self.lose(entry);
-            }
+            (
+                CheckDraft::Http(_)
+                | CheckDraft::Tcp(_)
+                | CheckDraft::Dns(_)
+                | CheckDraft::Heartbeat(_),
+                _,
+                _,
+            ) => self.lose(entry),
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) fn import(mut config: Record, members: Vec<Member>, assembly: &mut As
             "external-endpoints",
             ObjectKind::Monitor,
             "an endpoint that pushes its results",
-            "check the service itself with a monitor",
+            "create a heartbeat monitor, and let the job call its URL",
         ),
         (
             "suites",

@@ -1,13 +1,15 @@
-//! Monitors of Uptime Kuma: kinds, what all kinds share, ports and DNS lookups. `http` has the rest.
+//! Monitors of Uptime Kuma: kinds, what all kinds share, ports and DNS lookups. `http` and `push` have the
+//! rest.
 
 use std::collections::HashMap;
 
 use rules::monitor::{
-    CheckDraft, DnsDraft, HttpDraft, MonitorDraft, RecordAssertionDraft, TcpDraft,
+    CheckDraft, DnsDraft, HeartbeatDraft, HttpDraft, MonitorDraft, RecordAssertionDraft, TcpDraft,
 };
 use rules::{IpVersion, RecordComparator, RecordKind};
 use serde_json::{Value, json};
 
+use super::push::{self, Calls, INTERVAL_DEFAULT};
 use super::{Rows, http};
 use crate::assembly::Assembly;
 use crate::convert;
@@ -82,8 +84,6 @@ const WITHOUT_MEANING: [&str; 63] = [
 ];
 /// Share of the interval that is the timeout if none is set (`server/model/monitor.js`).
 const TIMEOUT_OF_INTERVAL: f64 = 0.8;
-/// Interval if none is set, in seconds.
-const INTERVAL_DEFAULT: f64 = 60.0;
 
 /// A group, as its monitors see it.
 pub(super) struct Group {
@@ -152,6 +152,7 @@ pub(super) fn import(mut record: Record, rows: &Rows, groups: &Groups, assembly:
         "http" | "keyword" | "json-query" => CheckDraft::Http(HttpDraft::default()),
         "port" => CheckDraft::Tcp(TcpDraft::default()),
         "dns" => CheckDraft::Dns(DnsDraft::default()),
+        "push" => CheckDraft::Heartbeat(HeartbeatDraft::default()),
         other => {
             entry.lose(format!("the kind `{other}`"), remedy_of(other));
             return assembly.note(entry);
@@ -162,6 +163,7 @@ pub(super) fn import(mut record: Record, rows: &Rows, groups: &Groups, assembly:
         entry.lose("upside down mode", remedy);
         return assembly.note(entry);
     }
+    let calls = Calls::peek(&record);
     let mut draft = MonitorDraft::new(check);
     draft.name = Some(name);
     draft.tags = rows.tags.get(&id).cloned().unwrap_or_default();
@@ -178,6 +180,10 @@ pub(super) fn import(mut record: Record, rows: &Rows, groups: &Groups, assembly:
         CheckDraft::Dns(dns) => {
             record.ignore(&HTTP_ONLY);
             lookup(&mut record, dns, &mut entry);
+        }
+        CheckDraft::Heartbeat(heartbeat) => {
+            record.ignore(&HTTP_ONLY);
+            push::settings(&calls, heartbeat, &mut entry);
         }
     }
     record.ignore(&WITHOUT_MEANING);
@@ -241,17 +247,10 @@ const HTTP_ONLY: [&str; 26] = [
 
 /// Reads what all kinds share.
 fn shared(record: &mut Record, draft: &mut MonitorDraft, groups: &Groups, entry: &mut Entry) {
-    let interval = record.number("interval").unwrap_or(INTERVAL_DEFAULT);
-    convert::period(draft, "interval", interval, entry);
-    let timeout = record.number("timeout").filter(|seconds| *seconds > 0.0);
-    let timeout = timeout.unwrap_or(interval * TIMEOUT_OF_INTERVAL);
-    convert::timeout(draft, "timeout", timeout * 1000.0, entry);
-    let retries = record.integer("maxretries").unwrap_or(0);
-    convert::retry(draft, "maxretries", retries, entry);
-    let pause = record.number("retry_interval").filter(|_| retries > 0);
-    if let Some(pause) = pause {
-        let why = "retries are part of one check";
-        entry.change("retry_interval", format_args!("{pause} s"), "0.5 s, then doubled", why);
+    if matches!(draft.check, CheckDraft::Heartbeat(_)) {
+        record.ignore(&["interval", "timeout", "maxretries", "retry_interval"]);
+    } else {
+        attempts(record, draft, entry);
     }
     // Uptime Kuma knows no slow monitors.
     draft.degraded_at = Some(0);
@@ -278,6 +277,22 @@ fn shared(record: &mut Record, draft: &mut MonitorDraft, groups: &Groups, entry:
         Some("ipv6") => convert::ip_version(&mut draft.check, IpVersion::V6),
         None => {}
         Some(other) => entry.lose(format!("only {other}"), "set `ip_version` of the monitor"),
+    }
+}
+
+/// Reads when a check runs, and how often it is retried.
+fn attempts(record: &mut Record, draft: &mut MonitorDraft, entry: &mut Entry) {
+    let interval = record.number("interval").unwrap_or(INTERVAL_DEFAULT);
+    convert::period(draft, "interval", interval, entry);
+    let timeout = record.number("timeout").filter(|seconds| *seconds > 0.0);
+    let timeout = timeout.unwrap_or(interval * TIMEOUT_OF_INTERVAL);
+    convert::timeout(draft, "timeout", timeout * 1000.0, entry);
+    let retries = record.integer("maxretries").unwrap_or(0);
+    convert::retry(draft, "maxretries", retries, entry);
+    let pause = record.number("retry_interval").filter(|_| retries > 0);
+    if let Some(pause) = pause {
+        let why = "retries are part of one check";
+        entry.change("retry_interval", format_args!("{pause} s"), "0.5 s, then doubled", why);
     }
 }
 
@@ -366,9 +381,6 @@ fn condition(item: &Value) -> Option<(RecordComparator, String)> {
 /// Returns what people can do about a kind of monitors without a counterpart.
 fn remedy_of(kind: &str) -> String {
     match kind {
-        "push" => {
-            "check the result of the job with an HTTP monitor, such as the time of its last run"
-        }
         "ping" | "tailscale-ping" | "globalping" => "check a port of the host with a TCP monitor",
         "docker" | "pm2" | "system-service" => "check a port or a page of the service itself",
         "real-browser" => "check the page with an HTTP monitor and body assertions",

@@ -65,7 +65,7 @@ pub(super) fn import(mut record: Record, links: &mut Links, assembly: &mut Assem
         other => {
             let (what, remedy) = match other {
                 3 => ("ping", "check a port of the host with a TCP monitor"),
-                5 => ("heartbeat", "check the result of the job with an HTTP monitor"),
+                5 => ("heartbeat", "create a heartbeat monitor, and let the job call its URL"),
                 _ => ("of UptimeRobot", "check another port or page of the host"),
             };
             entry.lose(format!("the kind {what} (type {other})"), remedy);

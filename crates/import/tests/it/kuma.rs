@@ -203,7 +203,7 @@ fn heartbeats_are_exported_as_lines() {
         ),
         "{last}"
     );
-    assert_eq!(totals, HistoryTotals { results: 23, incidents: 1, skipped: 19 });
+    assert_eq!(totals, HistoryTotals { results: 26, incidents: 1, skipped: 16 });
 }
 
 #[test]

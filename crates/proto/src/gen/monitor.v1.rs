@@ -2528,6 +2528,412 @@ impl ::buffa::Message for DnsMonitor {
     }
 }
 #[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct HeartbeatMonitor {
+    #[serde(rename = "id", skip_serializing_if = "::core::option::Option::is_none")]
+    pub id: ::core::option::Option<::buffa::alloc::string::String>,
+    #[serde(rename = "name", skip_serializing_if = "::core::option::Option::is_none")]
+    pub name: ::core::option::Option<::buffa::alloc::string::String>,
+    #[serde(
+        rename = "interval",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub interval: ::core::option::Option<i32>,
+    #[serde(
+        rename = "grace",
+        with = "::buffa::json_helpers::opt_int32",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub grace: ::core::option::Option<i32>,
+    #[serde(rename = "active", skip_serializing_if = "::core::option::Option::is_none")]
+    pub active: ::core::option::Option<bool>,
+    #[serde(rename = "public", skip_serializing_if = "::core::option::Option::is_none")]
+    pub public: ::core::option::Option<bool>,
+    #[serde(
+        rename = "description",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub description: ::core::option::Option<::buffa::alloc::string::String>,
+    #[serde(
+        rename = "tags",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub tags: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    #[serde(rename = "status", skip_serializing_if = "::core::option::Option::is_none")]
+    pub status: ::core::option::Option<::buffa::alloc::string::String>,
+    #[serde(rename = "url", skip_serializing_if = "::core::option::Option::is_none")]
+    pub url: ::core::option::Option<::buffa::alloc::string::String>,
+    #[serde(
+        rename = "lastHeartbeatAt",
+        alias = "last_heartbeat_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub last_heartbeat_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    #[serde(
+        rename = "createdAt",
+        alias = "created_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub created_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    #[serde(
+        rename = "updatedAt",
+        alias = "updated_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub updated_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
+}
+impl ::core::fmt::Debug for HeartbeatMonitor {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("HeartbeatMonitor")
+            .field("id", &self.id)
+            .field("name", &self.name)
+            .field("interval", &self.interval)
+            .field("grace", &self.grace)
+            .field("active", &self.active)
+            .field("public", &self.public)
+            .field("description", &self.description)
+            .field("tags", &self.tags)
+            .field("status", &self.status)
+            .field("url", &::core::format_args!("[REDACTED]"))
+            .field("last_heartbeat_at", &self.last_heartbeat_at)
+            .field("created_at", &self.created_at)
+            .field("updated_at", &self.updated_at)
+            .field("revision", &self.revision)
+            .finish()
+    }
+}
+::buffa::impl_default_instance!(HeartbeatMonitor);
+impl ::buffa::MessageName for HeartbeatMonitor {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "HeartbeatMonitor";
+    const FULL_NAME: &'static str = "monitor.v1.HeartbeatMonitor";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.HeartbeatMonitor";
+}
+impl ::buffa::Message for HeartbeatMonitor {
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if let Some(ref v) = self.id {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.name {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(v) = self.interval {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if let Some(v) = self.grace {
+            size += 1u64 + ::buffa::types::int32_encoded_len(v) as u64;
+        }
+        if self.active.is_some() {
+            size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
+        if self.public.is_some() {
+            size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
+        if let Some(ref v) = self.description {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        for v in &self.tags {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.status {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.url {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if self.last_heartbeat_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.last_heartbeat_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.created_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.created_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.updated_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.updated_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if let Some(ref v) = self.revision {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if let Some(ref v) = self.id {
+            ::buffa::types::put_string_field(1u32, v, buf);
+        }
+        if let Some(ref v) = self.name {
+            ::buffa::types::put_string_field(2u32, v, buf);
+        }
+        if let Some(v) = self.interval {
+            ::buffa::types::put_int32_field(3u32, v, buf);
+        }
+        if let Some(v) = self.grace {
+            ::buffa::types::put_int32_field(4u32, v, buf);
+        }
+        if let Some(v) = self.active {
+            ::buffa::types::put_bool_field(5u32, v, buf);
+        }
+        if let Some(v) = self.public {
+            ::buffa::types::put_bool_field(6u32, v, buf);
+        }
+        if let Some(ref v) = self.description {
+            ::buffa::types::put_string_field(7u32, v, buf);
+        }
+        for v in &self.tags {
+            ::buffa::types::put_string_field(8u32, v, buf);
+        }
+        if let Some(ref v) = self.status {
+            ::buffa::types::put_string_field(30u32, v, buf);
+        }
+        if let Some(ref v) = self.url {
+            ::buffa::types::put_string_field(31u32, v, buf);
+        }
+        if self.last_heartbeat_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                32u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.last_heartbeat_at.write_to(__cache, buf);
+        }
+        if self.created_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                33u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.created_at.write_to(__cache, buf);
+        }
+        if self.updated_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                34u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.updated_at.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(35u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.id.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.name.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.interval = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.grace = ::core::option::Option::Some(
+                    ::buffa::types::decode_int32(buf)?,
+                );
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.active = ::core::option::Option::Some(
+                    ::buffa::types::decode_bool(buf)?,
+                );
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.public = ::core::option::Option::Some(
+                    ::buffa::types::decode_bool(buf)?,
+                );
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .description
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            8u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.tags.push(__elem);
+            }
+            30u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.status.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            31u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.url.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            32u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.last_heartbeat_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            33u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.created_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            34u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.updated_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            35u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id = ::core::option::Option::None;
+        self.name = ::core::option::Option::None;
+        self.interval = ::core::option::Option::None;
+        self.grace = ::core::option::Option::None;
+        self.active = ::core::option::Option::None;
+        self.public = ::core::option::Option::None;
+        self.description = ::core::option::Option::None;
+        self.tags.clear();
+        self.status = ::core::option::Option::None;
+        self.url = ::core::option::Option::None;
+        self.last_heartbeat_at = ::buffa::MessageField::none();
+        self.created_at = ::buffa::MessageField::none();
+        self.updated_at = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
+    }
+}
+#[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize)]
 #[serde(default)]
 pub struct Monitor {
@@ -2578,6 +2984,14 @@ impl ::buffa::Message for Monitor {
                         += 1u64 + ::buffa::encoding::varint_len(inner as u64) as u64
                             + inner as u64;
                 }
+                __buffa::oneof::monitor::Kind::Heartbeat(x) => {
+                    let __slot = __cache.reserve();
+                    let inner = x.compute_size(__cache);
+                    __cache.set(__slot, inner);
+                    size
+                        += 1u64 + ::buffa::encoding::varint_len(inner as u64) as u64
+                            + inner as u64;
+                }
             }
         }
         ::buffa::saturate_size(size)
@@ -2610,6 +3024,14 @@ impl ::buffa::Message for Monitor {
                 __buffa::oneof::monitor::Kind::Dns(x) => {
                     ::buffa::types::put_len_delimited_header(
                         3u32,
+                        u64::from(__cache.consume_next()),
+                        buf,
+                    );
+                    x.write_to(__cache, buf);
+                }
+                __buffa::oneof::monitor::Kind::Heartbeat(x) => {
+                    ::buffa::types::put_len_delimited_header(
+                        4u32,
                         u64::from(__cache.consume_next()),
                         buf,
                     );
@@ -2684,6 +3106,26 @@ impl ::buffa::Message for Monitor {
                     ::buffa::Message::merge_length_delimited(&mut val, buf, ctx)?;
                     self.kind = ::core::option::Option::Some(
                         __buffa::oneof::monitor::Kind::Dns(
+                            ::buffa::alloc::boxed::Box::new(val),
+                        ),
+                    );
+                }
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                if let ::core::option::Option::Some(
+                    __buffa::oneof::monitor::Kind::Heartbeat(ref mut existing),
+                ) = self.kind
+                {
+                    ::buffa::Message::merge_length_delimited(&mut **existing, buf, ctx)?;
+                } else {
+                    let mut val = ::core::default::Default::default();
+                    ::buffa::Message::merge_length_delimited(&mut val, buf, ctx)?;
+                    self.kind = ::core::option::Option::Some(
+                        __buffa::oneof::monitor::Kind::Heartbeat(
                             ::buffa::alloc::boxed::Box::new(val),
                         ),
                     );
@@ -2789,6 +3231,30 @@ impl<'de> ::serde::Deserialize<'de> for Monitor {
                                 }
                                 __oneof_kind = Some(
                                     __buffa::oneof::monitor::Kind::Dns(
+                                        ::buffa::alloc::boxed::Box::new(v),
+                                    ),
+                                );
+                            }
+                        }
+                        "heartbeat" => {
+                            let v: ::core::option::Option<HeartbeatMonitor> = map
+                                .next_value_seed(
+                                    ::buffa::json_helpers::NullableDeserializeSeed(
+                                        ::buffa::json_helpers::DefaultDeserializeSeed::<
+                                            HeartbeatMonitor,
+                                        >::new(),
+                                    ),
+                                )?;
+                            if let Some(v) = v {
+                                if __oneof_kind.is_some() {
+                                    return Err(
+                                        ::serde::de::Error::custom(
+                                            "multiple oneof fields set for 'kind'",
+                                        ),
+                                    );
+                                }
+                                __oneof_kind = Some(
+                                    __buffa::oneof::monitor::Kind::Heartbeat(
                                         ::buffa::alloc::boxed::Box::new(v),
                                     ),
                                 );
@@ -3441,6 +3907,223 @@ impl ::buffa::MessageName for CreateDnsMonitorResponse {
     const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.CreateDnsMonitorResponse";
 }
 impl ::buffa::Message for CreateDnsMonitorResponse {
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.monitor.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.monitor.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        for v in &self.warnings {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.monitor.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.monitor.write_to(__cache, buf);
+        }
+        for v in &self.warnings {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.monitor.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.warnings.push(elem);
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.monitor = ::buffa::MessageField::none();
+        self.warnings.clear();
+    }
+}
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct CreateHeartbeatMonitorRequest {
+    #[serde(
+        rename = "monitor",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub monitor: ::buffa::MessageField<
+        HeartbeatMonitor,
+        ::buffa::Inline<HeartbeatMonitor>,
+    >,
+}
+impl ::core::fmt::Debug for CreateHeartbeatMonitorRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("CreateHeartbeatMonitorRequest")
+            .field("monitor", &self.monitor)
+            .finish()
+    }
+}
+::buffa::impl_default_instance!(CreateHeartbeatMonitorRequest);
+impl ::buffa::MessageName for CreateHeartbeatMonitorRequest {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "CreateHeartbeatMonitorRequest";
+    const FULL_NAME: &'static str = "monitor.v1.CreateHeartbeatMonitorRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.CreateHeartbeatMonitorRequest";
+}
+impl ::buffa::Message for CreateHeartbeatMonitorRequest {
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.monitor.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.monitor.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.monitor.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.monitor.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.monitor.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.monitor = ::buffa::MessageField::none();
+    }
+}
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct CreateHeartbeatMonitorResponse {
+    #[serde(
+        rename = "monitor",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub monitor: ::buffa::MessageField<
+        HeartbeatMonitor,
+        ::buffa::Inline<HeartbeatMonitor>,
+    >,
+    #[serde(
+        rename = "warnings",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub warnings: ::buffa::alloc::vec::Vec<Warning>,
+}
+impl ::core::fmt::Debug for CreateHeartbeatMonitorResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("CreateHeartbeatMonitorResponse")
+            .field("monitor", &self.monitor)
+            .field("warnings", &self.warnings)
+            .finish()
+    }
+}
+::buffa::impl_default_instance!(CreateHeartbeatMonitorResponse);
+impl ::buffa::MessageName for CreateHeartbeatMonitorResponse {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "CreateHeartbeatMonitorResponse";
+    const FULL_NAME: &'static str = "monitor.v1.CreateHeartbeatMonitorResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.CreateHeartbeatMonitorResponse";
+}
+impl ::buffa::Message for CreateHeartbeatMonitorResponse {
     #[allow(clippy::let_and_return)]
     fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
         #[allow(unused_imports)]
@@ -4358,6 +5041,446 @@ impl ::buffa::Message for UpdateDnsMonitorResponse {
 #[derive(Clone, PartialEq, Default)]
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(default)]
+pub struct UpdateHeartbeatMonitorRequest {
+    #[serde(
+        rename = "monitor",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub monitor: ::buffa::MessageField<
+        HeartbeatMonitor,
+        ::buffa::Inline<HeartbeatMonitor>,
+    >,
+    #[serde(
+        rename = "updateMask",
+        alias = "update_mask",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub update_mask: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::FieldMask,
+        ::buffa::Inline<::buffa_types::google::protobuf::FieldMask>,
+    >,
+    #[serde(
+        rename = "revision",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub revision: ::core::option::Option<::buffa::alloc::string::String>,
+}
+impl ::core::fmt::Debug for UpdateHeartbeatMonitorRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("UpdateHeartbeatMonitorRequest")
+            .field("monitor", &self.monitor)
+            .field("update_mask", &self.update_mask)
+            .field("revision", &self.revision)
+            .finish()
+    }
+}
+::buffa::impl_default_instance!(UpdateHeartbeatMonitorRequest);
+impl ::buffa::MessageName for UpdateHeartbeatMonitorRequest {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "UpdateHeartbeatMonitorRequest";
+    const FULL_NAME: &'static str = "monitor.v1.UpdateHeartbeatMonitorRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.UpdateHeartbeatMonitorRequest";
+}
+impl ::buffa::Message for UpdateHeartbeatMonitorRequest {
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.monitor.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.monitor.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.update_mask.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.update_mask.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if let Some(ref v) = self.revision {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.monitor.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.monitor.write_to(__cache, buf);
+        }
+        if self.update_mask.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.update_mask.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.revision {
+            ::buffa::types::put_string_field(3u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.monitor.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.update_mask.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .revision
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.monitor = ::buffa::MessageField::none();
+        self.update_mask = ::buffa::MessageField::none();
+        self.revision = ::core::option::Option::None;
+    }
+}
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct UpdateHeartbeatMonitorResponse {
+    #[serde(
+        rename = "monitor",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub monitor: ::buffa::MessageField<
+        HeartbeatMonitor,
+        ::buffa::Inline<HeartbeatMonitor>,
+    >,
+    #[serde(
+        rename = "warnings",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub warnings: ::buffa::alloc::vec::Vec<Warning>,
+}
+impl ::core::fmt::Debug for UpdateHeartbeatMonitorResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("UpdateHeartbeatMonitorResponse")
+            .field("monitor", &self.monitor)
+            .field("warnings", &self.warnings)
+            .finish()
+    }
+}
+::buffa::impl_default_instance!(UpdateHeartbeatMonitorResponse);
+impl ::buffa::MessageName for UpdateHeartbeatMonitorResponse {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "UpdateHeartbeatMonitorResponse";
+    const FULL_NAME: &'static str = "monitor.v1.UpdateHeartbeatMonitorResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.UpdateHeartbeatMonitorResponse";
+}
+impl ::buffa::Message for UpdateHeartbeatMonitorResponse {
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.monitor.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.monitor.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        for v in &self.warnings {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.monitor.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.monitor.write_to(__cache, buf);
+        }
+        for v in &self.warnings {
+            ::buffa::types::put_len_delimited_header(
+                2u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.monitor.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.warnings.push(elem);
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.monitor = ::buffa::MessageField::none();
+        self.warnings.clear();
+    }
+}
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct RotateHeartbeatUrlRequest {
+    #[serde(rename = "id", with = "::buffa::json_helpers::proto_string")]
+    pub id: ::buffa::alloc::string::String,
+}
+impl ::core::fmt::Debug for RotateHeartbeatUrlRequest {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("RotateHeartbeatUrlRequest").field("id", &self.id).finish()
+    }
+}
+::buffa::impl_default_instance!(RotateHeartbeatUrlRequest);
+impl ::buffa::MessageName for RotateHeartbeatUrlRequest {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "RotateHeartbeatUrlRequest";
+    const FULL_NAME: &'static str = "monitor.v1.RotateHeartbeatUrlRequest";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.RotateHeartbeatUrlRequest";
+}
+impl ::buffa::Message for RotateHeartbeatUrlRequest {
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.id.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.id) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.id.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.id, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.id, buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.id.clear();
+    }
+}
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct RotateHeartbeatUrlResponse {
+    #[serde(
+        rename = "monitor",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub monitor: ::buffa::MessageField<
+        HeartbeatMonitor,
+        ::buffa::Inline<HeartbeatMonitor>,
+    >,
+}
+impl ::core::fmt::Debug for RotateHeartbeatUrlResponse {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("RotateHeartbeatUrlResponse")
+            .field("monitor", &self.monitor)
+            .finish()
+    }
+}
+::buffa::impl_default_instance!(RotateHeartbeatUrlResponse);
+impl ::buffa::MessageName for RotateHeartbeatUrlResponse {
+    const PACKAGE: &'static str = "monitor.v1";
+    const NAME: &'static str = "RotateHeartbeatUrlResponse";
+    const FULL_NAME: &'static str = "monitor.v1.RotateHeartbeatUrlResponse";
+    const TYPE_URL: &'static str = "type.googleapis.com/monitor.v1.RotateHeartbeatUrlResponse";
+}
+impl ::buffa::Message for RotateHeartbeatUrlResponse {
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.monitor.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.monitor.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.monitor.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.monitor.write_to(__cache, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.monitor.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.monitor = ::buffa::MessageField::none();
+    }
+}
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
 pub struct GetMonitorRequest {
     #[serde(rename = "id", with = "::buffa::json_helpers::proto_string")]
     pub id: ::buffa::alloc::string::String,
@@ -4683,6 +5806,12 @@ pub struct ListMonitorsResponse {
     )]
     pub dns_monitors: ::buffa::alloc::vec::Vec<DnsMonitor>,
     #[serde(
+        rename = "heartbeatMonitors",
+        alias = "heartbeat_monitors",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub heartbeat_monitors: ::buffa::alloc::vec::Vec<HeartbeatMonitor>,
+    #[serde(
         rename = "totalSize",
         alias = "total_size",
         with = "::buffa::json_helpers::int32"
@@ -4701,6 +5830,7 @@ impl ::core::fmt::Debug for ListMonitorsResponse {
             .field("http_monitors", &self.http_monitors)
             .field("tcp_monitors", &self.tcp_monitors)
             .field("dns_monitors", &self.dns_monitors)
+            .field("heartbeat_monitors", &self.heartbeat_monitors)
             .field("total_size", &self.total_size)
             .field("next_page_token", &self.next_page_token)
             .finish()
@@ -4751,6 +5881,14 @@ impl ::buffa::Message for ListMonitorsResponse {
                 += 1u64
                     + ::buffa::types::string_encoded_len(&self.next_page_token) as u64;
         }
+        for v in &self.heartbeat_monitors {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -4789,6 +5927,14 @@ impl ::buffa::Message for ListMonitorsResponse {
         }
         if !self.next_page_token.is_empty() {
             ::buffa::types::put_string_field(5u32, &self.next_page_token, buf);
+        }
+        for v in &self.heartbeat_monitors {
+            ::buffa::types::put_len_delimited_header(
+                6u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -4852,6 +5998,18 @@ impl ::buffa::Message for ListMonitorsResponse {
                 )?;
                 ::buffa::types::merge_string(&mut self.next_page_token, buf)?;
             }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.heartbeat_monitors.push(elem);
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -4864,6 +6022,7 @@ impl ::buffa::Message for ListMonitorsResponse {
         self.dns_monitors.clear();
         self.total_size = 0i32;
         self.next_page_token.clear();
+        self.heartbeat_monitors.clear();
     }
 }
 #[derive(Clone, PartialEq, Default)]
@@ -9743,6 +10902,9 @@ pub mod __buffa {
                 Http(::buffa::alloc::boxed::Box<super::super::super::HttpMonitor>),
                 Tcp(::buffa::alloc::boxed::Box<super::super::super::TcpMonitor>),
                 Dns(::buffa::alloc::boxed::Box<super::super::super::DnsMonitor>),
+                Heartbeat(
+                    ::buffa::alloc::boxed::Box<super::super::super::HeartbeatMonitor>,
+                ),
             }
             impl ::buffa::Oneof for Kind {}
             impl From<super::super::super::HttpMonitor> for Kind {
@@ -9776,6 +10938,17 @@ pub mod __buffa {
                     Self::Some(Kind::from(v))
                 }
             }
+            impl From<super::super::super::HeartbeatMonitor> for Kind {
+                fn from(v: super::super::super::HeartbeatMonitor) -> Self {
+                    Self::Heartbeat(::buffa::alloc::boxed::Box::new(v))
+                }
+            }
+            impl From<super::super::super::HeartbeatMonitor>
+            for ::core::option::Option<Kind> {
+                fn from(v: super::super::super::HeartbeatMonitor) -> Self {
+                    Self::Some(Kind::from(v))
+                }
+            }
             impl ::serde::Serialize for Kind {
                 fn serialize<S: ::serde::Serializer>(
                     &self,
@@ -9793,6 +10966,9 @@ pub mod __buffa {
                         Self::Dns(v) => {
                             map.serialize_entry("dns", &**v)?;
                         }
+                        Self::Heartbeat(v) => {
+                            map.serialize_entry("heartbeat", &**v)?;
+                        }
                     }
                     map.end()
                 }
@@ -9805,9 +10981,12 @@ crate::service::service! {
         unary Unknown create_http_monitor = "CreateHttpMonitor" (CreateHttpMonitorRequest) -> CreateHttpMonitorResponse;
         unary Unknown create_tcp_monitor = "CreateTcpMonitor" (CreateTcpMonitorRequest) -> CreateTcpMonitorResponse;
         unary Unknown create_dns_monitor = "CreateDnsMonitor" (CreateDnsMonitorRequest) -> CreateDnsMonitorResponse;
+        unary Unknown create_heartbeat_monitor = "CreateHeartbeatMonitor" (CreateHeartbeatMonitorRequest) -> CreateHeartbeatMonitorResponse;
         unary Idempotent update_http_monitor = "UpdateHttpMonitor" (UpdateHttpMonitorRequest) -> UpdateHttpMonitorResponse;
         unary Idempotent update_tcp_monitor = "UpdateTcpMonitor" (UpdateTcpMonitorRequest) -> UpdateTcpMonitorResponse;
         unary Idempotent update_dns_monitor = "UpdateDnsMonitor" (UpdateDnsMonitorRequest) -> UpdateDnsMonitorResponse;
+        unary Idempotent update_heartbeat_monitor = "UpdateHeartbeatMonitor" (UpdateHeartbeatMonitorRequest) -> UpdateHeartbeatMonitorResponse;
+        unary Unknown rotate_heartbeat_url = "RotateHeartbeatUrl" (RotateHeartbeatUrlRequest) -> RotateHeartbeatUrlResponse;
         unary NoSideEffects get_monitor = "GetMonitor" (GetMonitorRequest) -> GetMonitorResponse;
         unary NoSideEffects list_monitors = "ListMonitors" (ListMonitorsRequest) -> ListMonitorsResponse;
         unary Idempotent delete_monitor = "DeleteMonitor" (DeleteMonitorRequest) -> DeleteMonitorResponse;

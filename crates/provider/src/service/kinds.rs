@@ -1,6 +1,6 @@
-//! The seven kinds of resource, and their names in the service.
+//! The kinds of resource, and their names in the service.
 
-use contract::monitor::wire::{DnsMonitor, HttpMonitor, TcpMonitor};
+use contract::monitor::wire::{DnsMonitor, HeartbeatMonitor, HttpMonitor, TcpMonitor};
 use contract::notification::wire::Notification;
 use contract::status_page::wire::{Component, ComponentGroup, StatusPage};
 use rules::MonitorKind;
@@ -49,12 +49,26 @@ pub static DNS_MONITORS: Service = Service {
     kind: Some(MonitorKind::Dns),
 };
 
+/// The calls for each heartbeat monitor.
+pub static HEARTBEAT_MONITORS: Service = Service {
+    noun: "heartbeat monitor",
+    validate: request_check::monitor::<HeartbeatMonitor>,
+    check_types: request_check::check_types::<HeartbeatMonitor>,
+    path: MONITOR_SERVICE,
+    write_noun: "HeartbeatMonitor",
+    read_noun: "Monitor",
+    field: "monitor",
+    list_field: "heartbeatMonitors",
+    kind: Some(MonitorKind::Heartbeat),
+};
+
 /// Returns the calls for monitors of this kind.
 pub(super) const fn monitors(kind: MonitorKind) -> &'static Service {
     match kind {
         MonitorKind::Http => &HTTP_MONITORS,
         MonitorKind::Tcp => &TCP_MONITORS,
         MonitorKind::Dns => &DNS_MONITORS,
+        MonitorKind::Heartbeat => &HEARTBEAT_MONITORS,
     }
 }
 

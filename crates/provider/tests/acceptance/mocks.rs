@@ -60,10 +60,15 @@ resource "service_dns_monitor" "mocked" {
   uri         = "example.com"
   periodicity = "1m"
 }
+resource "service_heartbeat_monitor" "mocked" {
+  name     = var.name
+  interval = 3600
+}
 resource "service_notification" "mocked" {
   provider_type = "webhook"
   monitor_ids = [
     service_http_monitor.mocked.id, service_tcp_monitor.mocked.id, service_dns_monitor.mocked.id,
+    service_heartbeat_monitor.mocked.id,
   ]
   webhook {
     endpoint = "https://example.com/hook"

@@ -164,12 +164,14 @@ async fn each_resource_is_imported_by_its_identity() {
     let target = json!({ "name": "It", "periodicity": "1m", "uri": "example.com:443" });
     let http = json!({ "name": "It", "periodicity": "1m", "url": "https://example.com" });
     let zone = json!({ "name": "It", "periodicity": "1m", "uri": "example.com" });
+    let job = json!({ "name": "It", "interval": 60 });
     let channel = json!({ "name": "It", "providerType": "ntfy", "ntfy": { "topic": "t" } });
     let component = json!({ "pageId": page, "type": "static", "name": "It" });
     for (resource, service, method, field, sent) in [
         ("service_http_monitor", MONITORS, "CreateHttpMonitor", "monitor", http),
         ("service_tcp_monitor", MONITORS, "CreateTcpMonitor", "monitor", target),
         ("service_dns_monitor", MONITORS, "CreateDnsMonitor", "monitor", zone),
+        ("service_heartbeat_monitor", MONITORS, "CreateHeartbeatMonitor", "monitor", job),
         ("service_notification", CHANNELS, "CreateNotification", "notification", channel),
         ("service_status_page_component", PAGES, "CreateComponent", "component", component),
         (

@@ -108,7 +108,7 @@ fn job_omits_defaults_of_later_arguments() {
                 (http.ip_version, http.certificate_warn_days)
             }
             Some(Kind::Tcp(tcp)) => (tcp.ip_version, None),
-            Some(Kind::Dns(_)) | None => (None, None),
+            Some(Kind::Dns(_) | Kind::Heartbeat(_)) | None => (None, None),
         }
     };
     for monitor in &monitors() {

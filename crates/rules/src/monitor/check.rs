@@ -14,7 +14,7 @@ use crate::{IpVersion, Method, MonitorKind, Validator, tables};
 
 /// Declares [`Check`] and [`CheckDraft`], and the settings of each kind with their draft.
 macro_rules! checks {
-    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $table:ident
+    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $table:ident $arguments:ident
         $(#[$doc:meta])+ $settings:ident $draft:ident $message:ident {
             $($(#[$field_doc:meta])* $field:ident: $type:ty,)+
         })+) => {
@@ -120,7 +120,7 @@ impl CheckDraft {
                     _ => false,
                 },
             ),
-            Self::Tcp(_) | Self::Dns(_) => {}
+            Self::Tcp(_) | Self::Dns(_) | Self::Heartbeat(_) => {}
         }
     }
 }
@@ -142,6 +142,17 @@ impl TcpCheck {
         let mut validator = Validator::new(&tables::TCP_MONITOR);
         let check = Self::read(&mut validator, draft);
         Self { uri: uri.into(), ..check.expect("only `uri` has no default") }
+    }
+}
+
+impl HeartbeatCheck {
+    /// Creates a check of calls in this interval, in seconds, with the default of the table for the rest.
+    /// The interval is not validated.
+    pub fn new(interval: u32) -> Self {
+        let draft = HeartbeatDraft { interval: Some(60), ..HeartbeatDraft::default() };
+        let mut validator = Validator::new(&tables::HEARTBEAT_MONITOR);
+        let check = Self::read(&mut validator, draft);
+        Self { interval, ..check.expect("only `interval` has no default") }
     }
 }
 

@@ -3,14 +3,15 @@
 //! its table ([`crate::tables`]) with its rules, and a field of its message, all of the same name.
 
 /// Passes the list of check kinds to the macro `$then`. A kind has the variant of
-/// [`crate::MonitorKind`], [`super::Check`] and [`super::CheckDraft`], its name, its table, its settings
-/// and their draft, the message in `proto/`, and its arguments and blocks.
+/// [`crate::MonitorKind`], [`super::Check`] and [`super::CheckDraft`], its name, its table, the list of
+/// the arguments that it shares with other kinds, its settings and their draft, the message in `proto/`,
+/// and its arguments and blocks.
 #[macro_export]
 macro_rules! check_kinds {
     ($then:ident) => {
         $then! {
             /// An HTTP request and its response.
-            Http "http" HTTP_MONITOR
+            Http "http" HTTP_MONITOR monitor_arguments
             /// The arguments and blocks of §2.1 that are specific to HTTP monitors. The store
             /// encrypts this struct as JSON (`monitors.check_sealed`).
             HttpCheck HttpDraft HttpMonitor {
@@ -35,7 +36,7 @@ macro_rules! check_kinds {
             }
 
             /// A TCP connection.
-            Tcp "tcp" TCP_MONITOR
+            Tcp "tcp" TCP_MONITOR monitor_arguments
             /// The argument of §2.2 that is specific to TCP monitors.
             TcpCheck TcpDraft TcpMonitor {
                 /// `host:port` as written.
@@ -44,12 +45,22 @@ macro_rules! check_kinds {
             }
 
             /// A DNS lookup.
-            Dns "dns" DNS_MONITOR
+            Dns "dns" DNS_MONITOR monitor_arguments
             /// The argument and block of §2.3 that are specific to DNS monitors.
             DnsCheck DnsDraft DnsMonitor {
                 /// Domain name as written.
                 uri: String,
                 record_assertions: Vec<RecordAssertion>,
+            }
+
+            /// Calls of a URL, which a job makes.
+            Heartbeat "heartbeat" HEARTBEAT_MONITOR unprobed_arguments
+            /// The arguments that are specific to heartbeat monitors (issue 20, point 8).
+            HeartbeatCheck HeartbeatDraft HeartbeatMonitor {
+                /// Seconds from one heartbeat to the next.
+                interval: u32,
+                /// Seconds that a heartbeat may be late, and that a run may take.
+                grace: u32,
             }
         }
     };
@@ -83,6 +94,22 @@ macro_rules! monitor_arguments {
             tags tags: Vec<Tag>,
             /// As written, sorted, without duplicates; empty means the server's default set.
             regions regions: Vec<Region>,
+        }
+    };
+}
+
+/// Works like [`monitor_arguments`] for kinds that no probe checks: the arguments that these share with
+/// the others. The rest have the fixed values of the table [`crate::tables::UNPROBED`].
+#[macro_export]
+macro_rules! unprobed_arguments {
+    ($then:ident $($more:tt)*) => {
+        $then! {
+            [$($more)*]
+            name name: String,
+            active active: bool,
+            public public: bool,
+            description description: Option<String>,
+            tags tags: Vec<Tag>,
         }
     };
 }

@@ -34,7 +34,7 @@ macro_rules! monitor {
             }
 
             /// Validates the draft; returns all violations. Omitted fields get the defaults of the
-            /// tables.
+            /// tables, and arguments that the kind does not have get their fixed values.
             pub fn parse(self) -> Result<MonitorSettings, Violations> {
                 let mut validator = Validator::new(tables::monitor(self.check.kind()));
                 let settings = self.read(&mut validator, CheckDraft::read);
@@ -46,7 +46,13 @@ macro_rules! monitor {
                 validator: &mut Validator,
                 read_check: impl FnOnce(CheckDraft, &mut Validator) -> Option<Check>,
             ) -> Option<MonitorSettings> {
-                $(let $name = <$type>::read(validator, stringify!($name), self.$name);)+
+                let mut fixed = Validator::new(&tables::UNPROBED);
+                let table = tables::monitor(self.check.kind());
+                $(let $name = if table.writable().any(|it| it == stringify!($name)) {
+                    <$type>::read(validator, stringify!($name), self.$name)
+                } else {
+                    <$type>::read(&mut fixed, stringify!($name), Default::default())
+                };)+
                 let check = read_check(self.check, validator);
                 Some(MonitorSettings { $($field: $name?,)+ check: check? })
             }
@@ -61,8 +67,13 @@ macro_rules! monitor {
         impl From<&MonitorSettings> for MonitorDraft {
             /// Creates the draft that parses to these settings, the base of a masked update.
             fn from(settings: &MonitorSettings) -> Self {
+                let table = tables::monitor(settings.check.kind());
                 Self {
-                    $($name: settings.$field.draft(),)+
+                    $($name: if table.writable().any(|it| it == stringify!($name)) {
+                        settings.$field.draft()
+                    } else {
+                        Default::default()
+                    },)+
                     check: CheckDraft::from(&settings.check),
                 }
             }

@@ -12,7 +12,7 @@ use crate::{
 /// One monitor of any kind (§2.8).
 pub static MONITOR_DATA: Resource = Resource {
     name: "service_monitor",
-    description: "Looks up an HTTP, TCP or DNS monitor by its identifier.",
+    description: "Looks up a monitor of any kind by its identifier.",
     fields: &[
         Field::required("id", Shape::Id(MonitorId::PREFIX), "Identifier of the monitor."),
         TYPE,
@@ -152,7 +152,7 @@ pub static STATUS_PAGE_DATA: Resource = Resource {
 const TYPE: Field = Field::output(
     "type",
     Shape::OneOf(MonitorKind::WORDS),
-    "Kind of the monitor: http, tcp or dns.",
+    "Kind of the monitor: http, tcp, dns or heartbeat.",
 );
 
 const TAGS_OUTPUT: Field = Field::output("tags", monitor::TAGS.shape, "Tags of the monitor.");

@@ -1,7 +1,7 @@
 //! Fields shared by all kinds of monitors (§2.1–2.3).
 
 use super::revision;
-use crate::field::{Field, Presence, Redaction, Shape, Value};
+use crate::field::{Field, Presence, Redaction, Resource, Shape, Value};
 use crate::{IpVersion, MonitorId, MonitorStatus, Periodicity, Region};
 
 /// Maximum timeout of one attempt, and the meaning of 0, in milliseconds (§8.1).
@@ -104,6 +104,40 @@ pub(super) const STATUS: Field = Field::output(
      known yet.",
 );
 
+/// The arguments that kinds without a probe lack, with their fixed values as defaults. The server looks
+/// at each of their monitors every 30 seconds, in no region.
+pub static UNPROBED: Resource = Resource {
+    name: "service_unprobed_monitor",
+    description: "Values of the arguments that monitors without a probe do not have.",
+    fields: &[
+        Field::default(
+            "periodicity",
+            PERIODICITY.shape,
+            Value::Text(Periodicity::ThirtySeconds.as_str()),
+            PERIODICITY.description,
+        ),
+        Field::default("timeout", TIMEOUT.shape, Value::Integer(1_000), TIMEOUT.description),
+        Field::default(
+            "degraded_at",
+            DEGRADED_AT.shape,
+            Value::Integer(0),
+            DEGRADED_AT.description,
+        ),
+        Field::default("retry", RETRY.shape, Value::Integer(0), RETRY.description),
+        REGIONS,
+    ],
+    beyond: &[],
+    blocks: &[],
+    rules: &[],
+    import: None,
+};
+
+/// Outputs of every monitor beyond the specification.
+pub(super) const CREATED_AT: Field =
+    Field::output("created_at", Shape::Instant, "When the monitor was created.");
+pub(super) const UPDATED_AT: Field =
+    Field::output("updated_at", Shape::Instant, "When the monitor was last changed.");
+
 /// Our outputs beyond the specification (design §4).
 pub(super) const BEYOND: &[Field] = &[
     Field::output(
@@ -117,8 +151,8 @@ pub(super) const BEYOND: &[Field] = &[
         Shape::SetOf(Region::WORDS),
         "Regions the monitor is checked from: regions as written, or the server's default set.",
     ),
-    Field::output("created_at", Shape::Instant, "When the monitor was created."),
-    Field::output("updated_at", Shape::Instant, "When the monitor was last changed."),
+    CREATED_AT,
+    UPDATED_AT,
     revision::OUTPUT,
 ];
 

@@ -13,6 +13,8 @@ pub(crate) struct Facts {
     pub(crate) data_source: Vec<Resource>,
     pub(crate) limit: Vec<Limit>,
     pub(crate) ours: Vec<Ours>,
+    /// Resources beyond the specification.
+    pub(crate) own_resources: Vec<String>,
     /// Arguments beyond the specification, each with its resource: `service_http_monitor.name`.
     pub(crate) own_arguments: Vec<String>,
     /// Blocks beyond the specification, each with its resource.
@@ -20,6 +22,8 @@ pub(crate) struct Facts {
     /// Comparators of texts beyond the specification.
     pub(crate) own_comparators: Vec<String>,
     pub(crate) own_outputs: Vec<String>,
+    /// Kinds of monitors beyond the specification.
+    pub(crate) own_monitor_kinds: Vec<String>,
     /// Kinds of channels beyond the specification.
     pub(crate) own_channel_kinds: Vec<String>,
 }

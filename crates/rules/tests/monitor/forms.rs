@@ -308,6 +308,7 @@ fn targets_are_kept_as_written() {
             CheckDraft::Http(http) => http.url,
             CheckDraft::Tcp(tcp) => tcp.uri,
             CheckDraft::Dns(dns) => dns.uri,
+            CheckDraft::Heartbeat(_) => None,
         };
         assert_eq!(read.as_deref(), Some(written));
     }

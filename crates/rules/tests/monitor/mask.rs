@@ -1,7 +1,7 @@
 //! Partial updates by `update_mask`.
 
 use aloft_rules::field::Presence;
-use aloft_rules::monitor::{CheckDraft, DnsDraft, MonitorDraft, TcpDraft};
+use aloft_rules::monitor::{CheckDraft, DnsDraft, HeartbeatDraft, MonitorDraft, TcpDraft};
 use aloft_rules::{MonitorKind, Secret, tables};
 
 use crate::drafts::{
@@ -54,6 +54,18 @@ fn bare_and_full(kind: MonitorKind) -> (MonitorDraft, MonitorDraft) {
         MonitorKind::Dns => {
             let dns_full = dns("b.example", vec![record("A", "192.0.2.1", "eq")]);
             (dns("a.example", vec![]), full(dns_full.check))
+        }
+        MonitorKind::Heartbeat => {
+            let check = |interval, grace| CheckDraft::Heartbeat(HeartbeatDraft { interval, grace });
+            let filled = MonitorDraft {
+                name: text("other"),
+                active: Some(true),
+                public: Some(true),
+                description: text("d"),
+                tags: vec!["prod".to_owned()],
+                ..MonitorDraft::new(check(Some(60), Some(1)))
+            };
+            (MonitorDraft::new(check(Some(30), None)), filled)
         }
     }
 }

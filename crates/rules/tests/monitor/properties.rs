@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use aloft_rules::monitor::{
-    Check, ClientKey, DnsCheck, Header, HeaderAssertion, HttpCheck, JsonAssertion, MonitorDraft,
-    MonitorSettings, RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
+    Check, ClientKey, DnsCheck, Header, HeaderAssertion, HeartbeatCheck, HttpCheck, JsonAssertion,
+    MonitorDraft, MonitorSettings, RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
 };
 use aloft_rules::{
     DomainName, HostPort, IpVersion, Method, NumberComparator, Pattern, Periodicity,
@@ -183,7 +183,28 @@ fn settings() -> impl Strategy<Value = MonitorSettings> {
     )
 }
 
+fn heartbeat_settings() -> impl Strategy<Value = MonitorSettings> {
+    let times = (30_u32..=31_622_400, 0_u32..=31_622_400);
+    (a_line(), option::of(any_text()), any::<(bool, bool)>(), some_tags(), times).prop_map(
+        |(name, description, (active, public), tags, (interval, grace))| {
+            let check = Check::Heartbeat(HeartbeatCheck { interval, grace });
+            MonitorSettings {
+                active,
+                public,
+                description,
+                tags,
+                ..MonitorSettings::new(name, Periodicity::ThirtySeconds, check)
+            }
+        },
+    )
+}
+
 proptest! {
+    #[test]
+    fn valid_heartbeats_round_trip_through_draft(settings in heartbeat_settings()) {
+        prop_assert_eq!(MonitorDraft::from(&settings).parse(), Ok(settings));
+    }
+
     #[test]
     fn valid_settings_round_trip_through_draft(settings in settings()) {  // design: §4
         prop_assert_eq!(MonitorDraft::from(&settings).parse(), Ok(settings));

@@ -144,7 +144,7 @@ fn result(
     };
     let usual: u32 = match kind {
         MonitorKind::Http => 84_000,
-        MonitorKind::Tcp => 12_000,
+        MonitorKind::Tcp | MonitorKind::Heartbeat => 12_000,
         MonitorKind::Dns => 21_000,
     };
     // A daily cycle of 13 steps, and a pseudo-random deviation.
@@ -162,6 +162,7 @@ fn result(
         },
         MonitorKind::Tcp => Phases { connect_us: Some(latency_us), ..Phases::default() },
         MonitorKind::Dns => Phases { dns_us: Some(latency_us), ..Phases::default() },
+        MonitorKind::Heartbeat => Phases::default(),
     };
     let code = if outcome == Outcome::Failure { 503 } else { 200 };
     CheckResult {

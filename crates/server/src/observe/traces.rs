@@ -179,7 +179,8 @@ impl Traces {
     /// Records stored results. Those that failed or are degraded are always kept.
     pub(crate) fn record_checks(&self, results: &[CheckResult]) {
         let Some(recorder) = &self.0.recorder else { return };
-        for result in results {
+        // An evaluation of a heartbeat monitor sends nothing, and a call without a duration has no span.
+        for result in results.iter().filter(|result| result.attempts > 0) {
             let is_kept = match result.outcome {
                 Outcome::Skipped => false,
                 Outcome::Degraded | Outcome::Failure => true,

@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
 use web::context::Context;
 
+use super::calls::{self, ReceivedCalls};
 use super::concurrency::CheckPermits;
 use crate::lane::{Finished, InFlight, Jobs, JudgeInput, QueuedJob, RevisionFlag};
 use crate::observe::metrics::Metrics;
@@ -69,6 +70,8 @@ pub(super) struct Cadence {
     jobs: Jobs,
     in_flight: Arc<InFlight>,
     inputs: mpsc::Sender<JudgeInput>,
+    /// Calls of heartbeat monitors, which cadence evaluates itself.
+    calls: ReceivedCalls,
     finished: Arc<Finished>,
     ended: Vec<(domain::cadence::Handle, rules::Region)>,
     no_probe: ProbeName,
@@ -81,7 +84,7 @@ impl Cadence {
         ctx: Context,
         metrics: Metrics,
         (jobs, permits, in_flight): (Jobs, Arc<CheckPermits>, Arc<InFlight>),
-        inputs: mpsc::Sender<JudgeInput>,
+        (inputs, calls): (mpsc::Sender<JudgeInput>, ReceivedCalls),
         finished: Arc<Finished>,
     ) -> Self {
         let confirmations = Budget::for_confirmations(ctx.now());
@@ -98,6 +101,7 @@ impl Cadence {
             jobs,
             in_flight,
             inputs,
+            calls,
             finished,
             ended: Vec::new(),
             no_probe: ProbeName(Arc::from("")),
@@ -259,7 +263,9 @@ impl Cadence {
         }
         let Some((plan, revision_flag)) = self.plans.get(&due.monitor) else { return };
         // Only a check that runs and would not keep its details otherwise uses the budget.
-        let keep_evidence = due.action == SlotAction::Run
+        let is_probed = calls::heartbeat(plan).is_none();
+        let keep_evidence = is_probed
+            && due.action == SlotAction::Run
             && (is_detailed_slot(due.monitor, due.slot, due.next_slot)
                 || self.details.take(plan.workspace, self.last_poll));
         let job = Job {
@@ -271,6 +277,12 @@ impl Cadence {
             keep_evidence,
         };
         match due.action {
+            SlotAction::Run if !is_probed => {
+                self.schedule.finish(due.handle, due.region);
+                if let Some(result) = self.calls.evaluate(&job, self.last_poll) {
+                    self.send_input(JudgeInput::Result(result, None)).await;
+                }
+            }
             SlotAction::Run => {
                 let (revision_flag, in_flight_guard) =
                     (revision_flag.clone(), self.in_flight.begin());

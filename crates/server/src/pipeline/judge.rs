@@ -35,7 +35,7 @@ use self::batch::PendingCommit;
 pub(super) use self::command::Command;
 use self::commit::StoreEnded;
 pub(super) use self::connectivity::ConnectivityChecks;
-use self::health::Heartbeats;
+use self::health::LastChecks;
 pub use self::health::{Health, RegionHealth};
 pub(super) use self::judged_monitor::JudgedMonitor;
 pub use self::judged_monitor::{MonitorView, RegionView};
@@ -71,7 +71,7 @@ pub(super) struct Judge {
     suspicions: ProbeSuspicions,
     /// Outcomes of the previous process, until [`Self::restore_suspicions`].
     recalled: Vec<HostOutcome>,
-    heartbeats: Heartbeats,
+    last_checks: LastChecks,
     connectivity: ConnectivityChecks,
     /// Abandons what cannot be stored.
     abandon: CancellationToken,
@@ -108,7 +108,7 @@ impl Judge {
             wakes: BinaryHeap::new(),
             suspicions: ProbeSuspicions::new(!connectivity.is_disabled()),
             recalled: Vec::new(),
-            heartbeats: Heartbeats::default(),
+            last_checks: LastChecks::default(),
             connectivity,
             abandon,
             is_stuck,
@@ -133,8 +133,8 @@ impl Judge {
     pub(super) fn load(&mut self, judged: JudgedMonitor, results: &[BootResult]) {
         self.recalled.extend(judged.recalled_outcomes(results));
         for state in &judged.state.regions {
-            let Some(probe) = judged.policy.probe_of(state.region) else { continue };
-            state.latest.iter().for_each(|last| self.heartbeats.record(probe, last.finished_at));
+            let Some(probe) = judged.probe_of(state.region) else { continue };
+            state.latest.iter().for_each(|last| self.last_checks.record(probe, last.finished_at));
         }
         self.watch(judged);
     }
@@ -247,9 +247,9 @@ impl Judge {
         // does not count.
         self.record_probe_evidence(result);
         let judged = self.judged.get(&result.identity.monitor);
-        let probe = judged.and_then(|it| it.policy.probe_of(result.identity.region));
+        let probe = judged.and_then(|it| it.probe_of(result.identity.region));
         if let Some(probe) = probe.filter(|_| result.attempts > 0) {
-            self.heartbeats.record(probe, result.finished_at);
+            self.last_checks.record(probe, result.finished_at);
         }
         self.deferred.record_slot(result.identity.slot);
         self.recorded_until = self.recorded_until.max(result.finished_at);

@@ -132,7 +132,7 @@ impl Pipeline {
             regions.contains(moved.region)
                 && moved.workspace.is_none_or(|it| it == monitor.workspace)
         });
-        if !monitor.settings.active || !is_moved {
+        if !monitor.settings.active || !monitor.settings.check.is_probed() || !is_moved {
             return Ok(());
         }
         let (this, id) = (self.clone(), monitor.id);

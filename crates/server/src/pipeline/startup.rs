@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use domain::cadence::{Downtime, FirstRun, Missed, missed_while_down};
-use domain::check::Trigger;
-use domain::judge::{JudgeState, Policy, RECALL_PERIOD};
+use domain::check::{HeartbeatState, Trigger};
+use domain::judge::{JudgeState, Policy, RECALL_PERIOD, Vote};
 use rules::monitor::Monitor;
 use rules::{MonitorId, Region, Timestamp};
 use store::{BootMonitor, BootResult, Store, StoreError};
@@ -41,15 +41,24 @@ pub(super) async fn load_monitors(
 ) -> Result<(), PipelineError> {
     pipeline.set_all_weights().await?;
     let mut before = Before::read(&pipeline.store).await?;
+    pipeline.calls.start(pipeline.ctx.now());
     before.worked_until.into_iter().for_each(|slot| judge.set_last_slot(slot));
     let mut stored = pipeline.store.monitors().all_for_boot();
     let (mut count, mut unsettled) = (0_usize, Vec::new());
     while let Some(batch) = stored.next_batch().await? {
-        for BootMonitor { monitor, judge_state } in batch {
+        for BootMonitor { monitor, judge_state, heartbeat } in batch {
             if !monitor.settings.active {
                 continue;
             }
-            match LoadedMonitor::new(pipeline, &mut before, &monitor, judge_state) {
+            let loaded = LoadedMonitor::new(pipeline, &mut before, &monitor, judge_state);
+            if let (Ok(loaded), false) = (&loaded, monitor.settings.check.is_probed()) {
+                // A damaged row may be lost.
+                let waiting = || HeartbeatState::waiting(pipeline.ctx.now());
+                let heartbeat = heartbeat.unwrap_or_else(waiting);
+                let was_late = loaded.was_late(&heartbeat);
+                pipeline.calls.load(loaded.entry.plan.clone(), heartbeat, was_late);
+            }
+            match loaded {
                 Ok(loaded) if loaded.needs_older(&before) => unsettled.push(loaded),
                 Ok(loaded) => loaded.run(pipeline, judge, cadence, &before),
                 Err(PipelineError::Store(why)) => return Err(why.into()),
@@ -104,6 +113,13 @@ impl LoadedMonitor {
         let since = |worked_until| checked_since(worked_until, &judged.policy, monitor);
         let looked_at_since = before.worked_until.map(since);
         Ok(Self { judged, entry, results, revision: monitor.revision, looked_at_since })
+    }
+
+    /// Returns whether its last result says that a heartbeat is late, and none has come since.
+    fn was_late(&self, heartbeat: &HeartbeatState) -> bool {
+        let waits_since = heartbeat.waits_since();
+        let mut last = self.judged.state.regions.iter().filter_map(|state| state.latest);
+        last.any(|last| last.vote == Vote::Failing && last.finished_at > waits_since)
     }
 
     /// Returns whether a slot has no known outcome among those that were read of all monitors.
@@ -235,7 +251,7 @@ impl Before {
 
 #[cfg(test)]
 mod tests {
-    use domain::judge::{Policy, ProbeIndex, RegionResult, ServedRegion, Vote};
+    use domain::judge::{ProbeIndex, RegionResult, ServedRegion};
     use rules::monitor::{Check, MonitorSettings, TcpCheck};
     use rules::{Periodicity, WorkspaceId};
 

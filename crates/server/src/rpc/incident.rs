@@ -10,11 +10,12 @@ use contract::incident::wire::{
 };
 use contract::rpc::{self, Error, RequestContext, Response, ServiceResult};
 use rules::incident::{Comment, IncidentState};
-use rules::{IncidentId, MonitorId, Violation, Violations};
+use rules::{IncidentId, MonitorId, MonitorKind, Violation, Violations};
 use store::{Incident, IncidentFilter, NewComment};
 
 use self::encode::{encode_entry, encode_incident, evidence};
 use super::list::{PageRequest, PageSlice, encode_total};
+use super::monitor::status::RegionNames;
 use super::pipeline_call::{run_to_end, unavailable};
 use super::request::{caller, change, id, idempotency, parse_time, secrets};
 use crate::auth::Caller;
@@ -54,14 +55,14 @@ impl IncidentService for Incidents {
     ) -> ServiceResult<GetIncidentResponse> {
         let (caller, id) = (caller(&context), id(NOUN, &request.id)?);
         let found = self.0.store.incidents().get(caller.workspace, id).await.map_err(rpc_error)?;
-        let probes = self.0.probes(caller);
+        let names = RegionNames::new(self.0.probes(caller), found.incident.monitor_kind);
         Response::ok(GetIncidentResponse {
             incident: encode_incident(&found.incident).into(),
-            timeline: found.timeline.iter().map(|it| encode_entry(it, probes)).collect(),
+            timeline: found.timeline.iter().map(|it| encode_entry(it, names)).collect(),
             evidence: found
                 .evidence
                 .iter()
-                .map(|it| evidence(it, probes, secrets(caller)))
+                .map(|it| evidence(it, names, secrets(caller)))
                 .collect(),
         })
     }
@@ -104,9 +105,9 @@ impl IncidentService for Incidents {
         };
         let written = self.0.store.incidents().comment(new, change(&self.0, caller)).await;
         let written = written.map_err(rpc_error)?.into_inner();
-        Response::ok(CommentIncidentResponse {
-            entry: encode_entry(&written, self.0.probes(caller)).into(),
-        })
+        // A comment has no region.
+        let names = RegionNames::new(self.0.probes(caller), MonitorKind::Http);
+        Response::ok(CommentIncidentResponse { entry: encode_entry(&written, names).into() })
     }
 }
 

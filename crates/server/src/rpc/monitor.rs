@@ -1,37 +1,40 @@
 //! `monitor.v1.MonitorService`: validates requests with `rules`, stores monitors and notifies the
 //! pipeline. `update` applies edits, `status` and `history` encode what the checks found, `warning`
-//! names monitors that cannot succeed, `refusals` rejects those that nothing can check, and `draft` checks
-//! monitors that are not stored yet.
+//! names monitors that cannot succeed, `heartbeat` has the URLs of heartbeat monitors, `listing` pages
+//! through them, `refusals` rejects those that nothing can check, and `draft` checks monitors that are
+//! not stored yet.
 
 mod draft;
+mod heartbeat;
 pub(in crate::rpc) mod history;
+mod listing;
 mod refusals;
 pub(in crate::rpc) mod status;
 mod update;
 mod warning;
 
 use contract::monitor::wire::{
-    CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHttpMonitorRequest,
-    CreateHttpMonitorResponse, CreateTcpMonitorRequest, CreateTcpMonitorResponse,
-    DeleteMonitorRequest, DeleteMonitorResponse, GetMonitorRequest, GetMonitorResponse,
-    GetMonitorStatusRequest, GetMonitorStatusResponse, GetMonitorSummaryRequest,
-    GetMonitorSummaryResponse, GetResponseLogRequest, GetResponseLogResponse, Kind,
-    ListMissedSlotsRequest, ListMissedSlotsResponse, ListMonitorsRequest, ListMonitorsResponse,
-    ListResponseLogsRequest, ListResponseLogsResponse, MonitorService, TriggerMonitorRequest,
+    CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHeartbeatMonitorRequest,
+    CreateHeartbeatMonitorResponse, CreateHttpMonitorRequest, CreateHttpMonitorResponse,
+    CreateTcpMonitorRequest, CreateTcpMonitorResponse, DeleteMonitorRequest, DeleteMonitorResponse,
+    GetMonitorRequest, GetMonitorResponse, GetMonitorStatusRequest, GetMonitorStatusResponse,
+    GetMonitorSummaryRequest, GetMonitorSummaryResponse, GetResponseLogRequest,
+    GetResponseLogResponse, ListMissedSlotsRequest, ListMissedSlotsResponse, ListMonitorsRequest,
+    ListMonitorsResponse, ListResponseLogsRequest, ListResponseLogsResponse, MonitorService,
+    RotateHeartbeatUrlRequest, RotateHeartbeatUrlResponse, TriggerMonitorRequest,
     TriggerMonitorResponse, UpdateDnsMonitorRequest, UpdateDnsMonitorResponse,
-    UpdateHttpMonitorRequest, UpdateHttpMonitorResponse, UpdateTcpMonitorRequest,
-    UpdateTcpMonitorResponse, Warning,
+    UpdateHeartbeatMonitorRequest, UpdateHeartbeatMonitorResponse, UpdateHttpMonitorRequest,
+    UpdateHttpMonitorResponse, UpdateTcpMonitorRequest, UpdateTcpMonitorResponse, Warning,
 };
-use contract::monitor::{MonitorMessage, StoredMonitor, encode_instant, mask};
-use contract::rpc::{self, Error, Message, RequestContext, Response, ServiceResult};
+use contract::monitor::{HeartbeatDetails, MonitorMessage, StoredMonitor, encode_instant, mask};
+use contract::rpc::{Error, Message, RequestContext, Response, ServiceResult};
 use rules::monitor::Monitor as Stored;
-use rules::{MonitorId, MonitorStatus, Region, Tag, Validator, Violations, tables};
+use rules::{MonitorId, MonitorStatus, Region};
 use store::{Created, MonitorWithStatus, NewMonitor};
 
 pub(crate) use self::draft::{check_draft, draft_warnings, parse_draft};
 use self::refusals::{refuse_unplannable, refuse_unserved};
 use self::status::{encode_region, encode_result};
-use super::list;
 use super::pipeline_call::{log_failure, run_to_end, unavailable};
 use super::request::{
     Edit, caller, change, id, idempotency, invalid, require, require_id, secrets,
@@ -78,6 +81,16 @@ impl MonitorService for Monitors {
         Response::ok(CreateDnsMonitorResponse { monitor: monitor.into(), warnings })
     }
 
+    async fn create_heartbeat_monitor(
+        &self,
+        context: RequestContext,
+        request: CreateHeartbeatMonitorRequest,
+    ) -> ServiceResult<CreateHeartbeatMonitorResponse> {
+        let given = request.monitor.into_option();
+        let (monitor, warnings) = self.create(&context, "CreateHeartbeatMonitor", given).await?;
+        Response::ok(CreateHeartbeatMonitorResponse { monitor: monitor.into(), warnings })
+    }
+
     async fn update_http_monitor(
         &self,
         context: RequestContext,
@@ -85,7 +98,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateHttpMonitorResponse> {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-        let (monitor, warnings) = self.update(&context, given, Edit { mask, revision }).await?;
+        let update = self.update(&context, given, Edit { mask, revision });
+        let (monitor, warnings) = Box::pin(update).await?;
         Response::ok(UpdateHttpMonitorResponse { monitor: monitor.into(), warnings })
     }
 
@@ -96,7 +110,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateTcpMonitorResponse> {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-        let (monitor, warnings) = self.update(&context, given, Edit { mask, revision }).await?;
+        let update = self.update(&context, given, Edit { mask, revision });
+        let (monitor, warnings) = Box::pin(update).await?;
         Response::ok(UpdateTcpMonitorResponse { monitor: monitor.into(), warnings })
     }
 
@@ -107,8 +122,29 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateDnsMonitorResponse> {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-        let (monitor, warnings) = self.update(&context, given, Edit { mask, revision }).await?;
+        let update = self.update(&context, given, Edit { mask, revision });
+        let (monitor, warnings) = Box::pin(update).await?;
         Response::ok(UpdateDnsMonitorResponse { monitor: monitor.into(), warnings })
+    }
+
+    async fn update_heartbeat_monitor(
+        &self,
+        context: RequestContext,
+        request: UpdateHeartbeatMonitorRequest,
+    ) -> ServiceResult<UpdateHeartbeatMonitorResponse> {
+        let given = request.monitor.into_option();
+        let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
+        let update = self.update(&context, given, Edit { mask, revision });
+        let (monitor, warnings) = Box::pin(update).await?;
+        Response::ok(UpdateHeartbeatMonitorResponse { monitor: monitor.into(), warnings })
+    }
+
+    async fn rotate_heartbeat_url(
+        &self,
+        context: RequestContext,
+        request: RotateHeartbeatUrlRequest,
+    ) -> ServiceResult<RotateHeartbeatUrlResponse> {
+        Response::ok(heartbeat::rotate(&self.0, caller(&context), request).await?)
     }
 
     async fn get_monitor(
@@ -118,7 +154,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<GetMonitorResponse> {
         let caller = caller(&context);
         let stored = find(&self.0, caller, &request.id).await?;
-        let monitor = self.stored_monitor(&stored, caller).any().into();
+        let heartbeat = heartbeat::outputs(&self.0, &stored);
+        let monitor = self.stored_monitor((&stored, heartbeat.as_ref()), caller).any().into();
         Response::ok(GetMonitorResponse { monitor })
     }
 
@@ -127,30 +164,7 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: ListMonitorsRequest,
     ) -> ServiceResult<ListMonitorsResponse> {
-        let caller = caller(&context);
-        let (limit, offset, page_token) =
-            (request.limit, request.offset, request.page_token.as_deref());
-        let page = list::PageRequest { limit, offset, page_token };
-        let (page, tags) = filtered(page, request.tags)?;
-        let monitors = self.0.store.monitors();
-        let found = monitors.list_tagged(caller.workspace, &tags, page.with_one_more()).await;
-        let found = found.map_err(rpc_error)?;
-        let show = |stored: &_| self.stored_monitor(stored, caller).kind();
-        let (monitors, next_page_token) =
-            page.cut(&found, |stored| stored.monitor.id, show, encoded_bytes);
-        let mut answer = ListMonitorsResponse {
-            total_size: list::encode_total(found.total),
-            next_page_token,
-            ..ListMonitorsResponse::default()
-        };
-        for monitor in monitors {
-            match monitor {
-                Kind::Http(monitor) => answer.http_monitors.push(*monitor),
-                Kind::Tcp(monitor) => answer.tcp_monitors.push(*monitor),
-                Kind::Dns(monitor) => answer.dns_monitors.push(*monitor),
-            }
-        }
-        Response::ok(answer)
+        Response::ok(listing::list(self, caller(&context), request).await?)
     }
 
     async fn delete_monitor(
@@ -182,6 +196,7 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<TriggerMonitorResponse> {
         let caller = caller(&context);
         let stored = find(&self.0, caller, &request.id).await?;
+        heartbeat::refuse_trigger(&stored)?;
         let results = self.0.pipeline.trigger(&stored.monitor).await;
         let mut results = results.map_err(|error| unavailable(&error, &request.id))?;
         results.sort_unstable_by_key(|result| result.identity.region.as_str());
@@ -210,6 +225,9 @@ impl MonitorService for Monitors {
             }
             Err(error) => return Err(unavailable(&error, &request.id)),
         };
+        if !stored.monitor.settings.check.is_probed() {
+            regions.clear();
+        }
         regions.sort_unstable_by_key(|view| view.region.as_str());
         Response::ok(GetMonitorStatusResponse {
             id: id.to_string(),
@@ -263,7 +281,7 @@ impl Monitors {
         sent: Option<Kind>,
     ) -> Result<(Option<Kind>, Vec<Warning>), Error> {
         let stored = self.store_new(context, method, sent).await?;
-        let monitor = self.stored_monitor(&stored, caller(context)).message();
+        let monitor = self.message(&stored, caller(context));
         Ok((monitor, warning::for_new_monitor(&self.0, &stored.monitor)))
     }
 
@@ -303,10 +321,14 @@ impl Monitors {
             }
         };
         match run_to_end(services, id, create).await? {
-            Created::Now(monitor) => {
-                Ok(MonitorWithStatus { monitor, status: MonitorStatus::Unknown, since: None })
+            Created::Now(monitor) if monitor.settings.check.is_probed() => {
+                let (status, since, heartbeat) = (MonitorStatus::Unknown, None, None);
+                Ok(MonitorWithStatus { monitor, status, since, heartbeat })
             }
-            Created::Before(monitor) => find(services, caller, &monitor.id.to_string()).await,
+            // The store created the URL of a new heartbeat monitor.
+            Created::Now(monitor) | Created::Before(monitor) => {
+                find(services, caller, &monitor.id.to_string()).await
+            }
         }
     }
 
@@ -321,16 +343,26 @@ impl Monitors {
         let id = require_id(RESOURCE, RESOURCE, sent.id().map(ToOwned::to_owned))?;
         let wanted = update::MonitorUpdate::new(id, sent.into_draft(), edit);
         let stored = Box::pin(update::update(&self.0, caller(context), wanted)).await?;
-        let monitor = self.stored_monitor(&stored, caller(context)).message();
+        let monitor = self.message(&stored, caller(context));
         Ok((monitor, warning::for_monitor(&self.0, &stored.monitor)))
+    }
+
+    fn message<Kind: MonitorMessage>(
+        &self,
+        stored: &MonitorWithStatus,
+        caller: Caller,
+    ) -> Option<Kind> {
+        let heartbeat = heartbeat::outputs(&self.0, stored);
+        self.stored_monitor((stored, heartbeat.as_ref()), caller).message()
     }
 
     fn stored_monitor<'a>(
         &'a self,
-        stored: &'a MonitorWithStatus,
+        (stored, heartbeat): (&'a MonitorWithStatus, Option<&'a HeartbeatDetails>),
         caller: Caller,
     ) -> StoredMonitor<'a> {
         StoredMonitor {
+            heartbeat,
             monitor: &stored.monitor,
             status: stored.status,
             default_regions: &self.0.default_regions,
@@ -363,31 +395,7 @@ async fn find(services: &Services, caller: Caller, id: &str) -> Result<MonitorWi
     found.map_err(rpc_error)
 }
 
-/// Validates the page and the filter of a list together, to report all violations.
-fn filtered(
-    page: list::PageRequest<'_>,
-    tags: Vec<String>,
-) -> Result<(list::PageSlice<MonitorId>, Vec<Tag>), Error> {
-    let mut validator = Validator::new(&tables::MONITORS_DATA);
-    let tags = Some(validator.tags("tags", tags));
-    match (page.parse(), validator.finish(tags)) {
-        (Ok(page), Ok(tags)) => Ok((page, tags)),
-        (page, tags) => {
-            let violations = [page.err(), tags.err()].into_iter().flatten().flat_map(|it| it.0);
-            Err(rpc::invalid(&Violations(violations.collect())))
-        }
-    }
-}
-
 /// Parses the monitor ID in a request.
 fn monitor_id(given: &str) -> Result<MonitorId, Error> {
     id(RESOURCE, given)
-}
-
-fn encoded_bytes(monitor: &Kind) -> usize {
-    match monitor {
-        Kind::Http(monitor) => rpc::encoded_bytes(&**monitor),
-        Kind::Tcp(monitor) => rpc::encoded_bytes(&**monitor),
-        Kind::Dns(monitor) => rpc::encoded_bytes(&**monitor),
-    }
 }

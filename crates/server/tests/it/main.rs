@@ -15,6 +15,7 @@ mod dashboard;
 mod docs;
 mod domains;
 mod edge;
+mod heartbeats;
 mod input;
 mod limits;
 mod mcp;

@@ -2,7 +2,7 @@
 
 use rules::Scope;
 use serde_json::json;
-use testkit::server::TestServer;
+use testkit::server::{MAINTENANCES, TestServer};
 
 use crate::protocols::a_monitor;
 
@@ -100,4 +100,14 @@ async fn setting_shows_single_monitors_in_metrics() {
         assert!(after.contains(&series), "no `{series}` in\n{after}");
     }
     assert!(!after.contains("name=\"second\""), "{after}");
+    let in_maintenance = |is| format!("aloft_monitor_in_maintenance{{{labels}}} {is}\n");
+    assert!(after.contains(&in_maintenance(0)), "{after}");
+    let now = json!({
+        "title": "New disks", "startsAt": "2026-11-21T00:00:00Z", "duration": "2h",
+        "monitorIds": [id],
+    });
+    let made = caller.call(MAINTENANCES, "CreateMaintenance", json!({ "maintenance": now })).await;
+    assert_eq!(made.status, 200, "{made}");
+    let held = metrics().await;
+    assert!(held.contains(&in_maintenance(1)), "{held}");
 }

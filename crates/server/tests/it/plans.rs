@@ -68,6 +68,22 @@ async fn plan_limits_monitors_pages_channels_and_retention() {
     assert_eq!(longer, "the plan `small` keeps results for 7 days at most");
 }
 
+// A heartbeat monitor has a period that nobody chooses.
+#[tokio::test]
+async fn plan_limits_no_period_of_heartbeat_monitors() {
+    let (_server, owner) = limited().await;
+    let backup = json!({ "monitor": { "name": "Backup", "interval": 60, "active": true } });
+    let created = owner.rpc("CreateHeartbeatMonitor", backup).await;
+    assert_eq!(created.status, 200, "{created}");
+    let found = owner.call("workspace.v1.WorkspaceService", "GetWorkspace", json!({})).await.json();
+    let usage = &found["workspace"]["usage"];
+    assert_eq!(
+        (&usage["monitors"], &usage["shortestPeriod"]),
+        (&json!(1), &Value::Null),
+        "{found}"
+    );
+}
+
 #[tokio::test]
 async fn deleting_makes_room_within_the_plan() {
     let (_server, owner) = limited().await;

@@ -96,6 +96,7 @@ pub(crate) fn a_monitor(kind: &str) -> Value {
         "http" => json!({ "name": "API", "url": "https://example.com/", "periodicity": "1m" }),
         "tcp" => json!({ "name": "db", "uri": "db.example.com:5432", "periodicity": "1m" }),
         "dns" => json!({ "name": "zone", "uri": "example.com", "periodicity": "1m" }),
+        "heartbeat" => json!({ "name": "backup", "interval": 3_600 }),
         other => panic!("there is no kind `{other}`"),
     }
 }

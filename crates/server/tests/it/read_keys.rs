@@ -18,6 +18,9 @@ use crate::pipeline::{Watched, until};
 /// Substring of every secret below. It occurs nowhere else.
 const SECRET: &str = "hunter2";
 
+/// The URL of a heartbeat monitor, which the server creates: every such URL has its path.
+const HEARTBEAT_URL: &str = "monitor.v1.HeartbeatMonitor.url";
+
 /// Returns each secret field, under its contract name, with an example of its text.
 fn secrets() -> Vec<(&'static str, String)> {
     let text = |what: &str| format!("{SECRET}-{what}");
@@ -28,6 +31,7 @@ fn secrets() -> Vec<(&'static str, String)> {
         ("monitor.v1.HttpMonitor.body", text("monitor-body")),
         // Text before the object in PEM is ignored.
         ("monitor.v1.HttpMonitor.client_key", format!("{SECRET}-client-key\n{}", pem::KEY)),
+        (HEARTBEAT_URL, "/heartbeat/".to_owned()),
         ("notification.v1.Discord.webhook_url", url("discord")),
         ("notification.v1.Slack.webhook_url", url("slack")),
         ("notification.v1.Pagerduty.integration_key", text("pagerduty")),
@@ -77,6 +81,8 @@ async fn full_of_secrets(watched: &Watched, target: &HttpTarget) -> String {
     });
     let made = owner.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await.json();
     let monitor = made["monitor"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
+    let backup = json!({ "monitor": { "name": "backup", "interval": 60, "active": true } });
+    owner.rpc("CreateHeartbeatMonitor", backup).await;
     let field = |name: &str| secret(&format!("notification.v1.{name}"));
     let header = json!({ "key": "X-Token", "value": field("Header.value") });
     let channels = [
@@ -233,6 +239,7 @@ async fn read_keys_read_no_field_that_is_marked() {
     }
     for (method, answer) in everything(&reader, &monitor).await {
         assert!(!answer.contains(SECRET), "{method} shows a secret: {answer}");
+        assert!(!answer.contains(&secret(HEARTBEAT_URL)), "{method} shows a URL: {answer}");
         // Base64 of "hunter2-…", for the target that echoes its requests.
         assert!(!answer.contains("aHVudGVyM"), "{method} shows a secret: {answer}");
     }

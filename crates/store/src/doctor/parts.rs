@@ -16,6 +16,7 @@ const EVIDENCE_OF_INCIDENT: &str = "incident || '/' || CAST(region AS TEXT)";
 const MEMBER: &str = "workspace_id || '/' || user_id";
 const FROZEN: &str = "workspace_id || '/' || month";
 const FIGURES: &str = "workspace_id || '/' || month || '/' || subject_id";
+const HEARTBEAT: &str = "(SELECT m.id FROM monitors m WHERE m.number = heartbeats.monitor)";
 const MONITOR: &str = "(SELECT m.id FROM monitors m WHERE m.number = judge_states.monitor)";
 
 /// Returns the expression of the key of a table. `None` for tables whose rows cannot be addressed.
@@ -33,6 +34,7 @@ pub(super) fn key_expression(table: &str) -> Option<&'static str> {
         "missed_slots" => missed_slots::KEY,
         "members" => MEMBER,
         "judge_states" => MONITOR,
+        "heartbeats" => HEARTBEAT,
         "month_figures" => FIGURES,
         "frozen_months" => FROZEN,
         "incident_evidence" => EVIDENCE_OF_INCIDENT,

@@ -3,7 +3,7 @@
 
 use domain::check::Outcome;
 use domain::judge::{JudgeState, Vote};
-use rules::{MonitorId, Region, WorkspaceId};
+use rules::{MonitorId, MonitorKind, Region, WorkspaceId};
 
 use super::{Fleets, MonitorNumber};
 use crate::db::{Connection, Row, query};
@@ -13,7 +13,8 @@ use crate::{StoreError, codes, evidence};
 /// Cause of a monitor's status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FleetCause {
-    /// Regions whose latest check failed; if none did, those in which it was degraded.
+    /// Regions whose latest check failed; if none did, those in which it was degraded. Empty for a kind that
+    /// probes do not check.
     pub regions: Vec<Region>,
     /// Regions with a result.
     pub of_regions: Vec<Region>,
@@ -44,7 +45,7 @@ impl Fleets<'_> {
         monitor: MonitorNumber,
     ) -> Result<FleetCause, StoreError> {
         let row = query(
-            "SELECT m.id, j.state FROM monitors m JOIN judge_states j ON j.monitor = m.number \
+            "SELECT m.id, m.kind, j.state FROM monitors m JOIN judge_states j ON j.monitor = m.number \
              WHERE m.workspace_id = $1 AND m.number = $2 AND m.deleted_at IS NULL",
         )
         .bind(workspace.to_string())
@@ -53,6 +54,7 @@ impl Fleets<'_> {
         .await?;
         let Some(row) = row else { return Ok(FleetCause::default()) };
         let owner = id(&row, "id", MonitorId::parse)?;
+        let kind = id(&row, "kind", MonitorKind::parse)?;
         // A state that this program cannot read says nothing about regions.
         let state: Option<JudgeState> = serde_json::from_str(row.try_get("state")?).ok();
         let cause = state.as_ref().map(failing_regions).unwrap_or_default();
@@ -60,6 +62,9 @@ impl Fleets<'_> {
             return Ok(cause);
         }
         let why = self.reason(db, owner, monitor, &cause.regions).await?;
+        if !kind.is_probed() {
+            return Ok(FleetCause { why, ..FleetCause::default() });
+        }
         Ok(FleetCause { why, ..cause })
     }
 

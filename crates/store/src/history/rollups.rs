@@ -72,7 +72,7 @@ pub(super) fn count(rollups: &mut Rollups, row: &StoredResult) -> Result<(), Sto
     if codes::trigger(i64::from(row.trigger))? == Trigger::Scheduled {
         let finished_at = Timestamp::from_millis(row.slot + row.finished_after);
         let sum = rollups.entry(codes::region(i64::from(row.region))?).or_default();
-        sum.add(codes::outcome(i64::from(row.outcome))?, row.latency_us, finished_at);
+        sum.add(codes::outcome(i64::from(row.outcome))?, row.latency_us(), finished_at);
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use domain::check::{Outcome, Trigger};
+use domain::check::{Outcome, Phases, Trigger};
 use domain::history::{PhaseSum, Rollup, Span};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 
@@ -114,9 +114,10 @@ impl HistoryStore<'_> {
     }
 }
 
-/// Returns whether the phases of a result count: those of a successful scheduled check.
+/// Returns whether the phases of a result count: those of a successful scheduled check. A run of a job has none.
 fn has_phases(row: &StoredResult) -> Result<bool, StoreError> {
     let is_scheduled = codes::trigger(i64::from(row.trigger))? == Trigger::Scheduled;
     let outcome = codes::outcome(i64::from(row.outcome))?;
-    Ok(is_scheduled && matches!(outcome, Outcome::Success | Outcome::Degraded))
+    let is_success = matches!(outcome, Outcome::Success | Outcome::Degraded);
+    Ok(is_scheduled && is_success && row.phases != Phases::default())
 }

@@ -21,7 +21,7 @@ impl Incidents<'_> {
     ) -> Result<Vec<Incident>, StoreError> {
         let [lower, written] = containing(text);
         let rows = query(
-            "SELECT i.id, m.id AS monitor_id, m.name, i.opened_at, i.acknowledged_at, \
+            "SELECT i.id, m.id AS monitor_id, m.name, m.kind, i.opened_at, i.acknowledged_at, \
              i.acknowledged_by, i.acknowledged_name, i.closed_at, i.close_reason FROM (\
              SELECT * FROM incidents WHERE workspace_id = $1 ORDER BY id DESC LIMIT $2) i \
              JOIN monitors m ON m.number = i.monitor \

@@ -3,7 +3,7 @@
 
 use domain::judge::CloseReason;
 use rules::monitor::{Monitor, MonitorSettings};
-use rules::{MonitorId, WorkspaceId};
+use rules::{MonitorId, MonitorKind, WorkspaceId};
 
 use super::columns::{self, check_context, regions_text, select, tag_keys, tags_text};
 use super::{Monitors, exists};
@@ -14,8 +14,8 @@ use crate::outbox::Ending;
 use crate::plans::{self, LimitedKind};
 use crate::writer::Session;
 use crate::{
-    AuditContext, Created, Idempotency, StoreError, UpdateContext, components, idempotency,
-    judge_states, maintenances,
+    AuditContext, Created, Idempotency, StoreError, UpdateContext, components, heartbeats,
+    idempotency, judge_states, maintenances,
 };
 
 /// Monitor to create.
@@ -45,7 +45,9 @@ impl Monitors<'_> {
                     }
                     let (db, period) = (&mut session.db, new.settings.periodicity);
                     plans::check_limit(db, &plans, new.workspace, LimitedKind::Monitors).await?;
-                    plans::check_period(db, &plans, new.workspace, period).await?;
+                    if new.settings.check.is_probed() {
+                        plans::check_period(db, &plans, new.workspace, period).await?;
+                    }
                     let monitor = Monitor {
                         id: new.id,
                         workspace: new.workspace,
@@ -55,6 +57,9 @@ impl Monitors<'_> {
                         updated_at: change.at,
                     };
                     insert(session, &monitor).await?;
+                    if monitor.settings.check.kind() == MonitorKind::Heartbeat {
+                        heartbeats::insert(session, monitor.id, change.at).await?;
+                    }
                     let (db, call) = (&mut session.db, new.idempotency.as_ref());
                     let id = monitor.id.to_string();
                     idempotency::record(db, new.workspace, call, (&id, change.at)).await?;
@@ -87,6 +92,7 @@ impl Monitors<'_> {
                     }
                     let revised = is_revised(&seen.settings, &settings);
                     let paused = seen.settings.active && !settings.active;
+                    let resumes = !seen.settings.active && settings.active;
                     let monitor = Monitor {
                         revision: seen.revision + u32::from(revised),
                         settings,
@@ -96,6 +102,10 @@ impl Monitors<'_> {
                     replace(session, &monitor, seen.updated_at).await?;
                     if paused {
                         pause(session, &monitor).await?;
+                    } else if resumes {
+                        heartbeats::resume(session, monitor.id, change.at).await?;
+                    } else if revised {
+                        heartbeats::restart(session, monitor.id, change.at).await?;
                     }
                     record_change(session, &monitor, change, "monitor.update").await?;
                     audit::attach_changes(
@@ -140,6 +150,7 @@ impl Monitors<'_> {
                     channels::unlink_monitor(&mut session.db, leaving, change).await?;
                     let shown = (workspace, number);
                     components::mark_monitor_deleted(&mut session.db, shown, change).await?;
+                    heartbeats::delete(&mut session.db, number).await?;
                     wipe(&mut session.db, number, change).await?;
                     session.row_ids.remove_monitor(id);
                     let note = NewAuditEntry {

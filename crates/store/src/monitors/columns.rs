@@ -8,15 +8,19 @@ use crate::db::Row;
 use crate::row::{id, instant, narrow, optional_narrow};
 use crate::vault::{EncryptionContext, Vault};
 
-/// Selects monitors for [`read`], with the judge's state. The argument is the `WHERE` clause.
+/// Selects monitors for [`read`], with the judge's state and their heartbeats. The argument is the `WHERE`
+/// clause.
 macro_rules! select {
     ($which:literal) => {
         concat!(
             "SELECT m.id, m.name, m.periodicity, m.timeout_ms, m.degraded_at_ms, m.retry, \
              m.active, ",
             "m.public, m.description, m.tags, m.regions, m.check_sealed, m.workspace_id, ",
-            "m.revision, m.created_at, m.updated_at, j.status, j.since, m.number, j.state ",
-            "FROM monitors m LEFT JOIN judge_states j ON j.monitor = m.number ",
+            "m.revision, m.created_at, m.updated_at, j.status, j.since, m.number, j.state, ",
+            "h.token_sealed, ",
+            crate::heartbeats::state_columns!(),
+            " FROM monitors m LEFT JOIN judge_states j ON j.monitor = m.number ",
+            "LEFT JOIN heartbeats h ON h.monitor = m.number ",
             $which
         )
     };

@@ -20,7 +20,7 @@ fn shown(check: &Check) -> String {
     match check {
         Check::Http(_) => "shown".to_owned(),
         Check::Tcp(check) => check.uri.clone(),
-        Check::Dns(_) => unreachable!("the tests have no such monitor"),
+        Check::Dns(_) | Check::Heartbeat(_) => unreachable!("the tests have no such monitor"),
     }
 }
 

@@ -6,7 +6,7 @@ mod list;
 
 use domain::judge::{CloseReason, IncidentChange, Transition};
 use rules::monitor::MonitorSettings;
-use rules::{IncidentId, MonitorStatus};
+use rules::{IncidentId, MonitorKind, MonitorStatus};
 use store::{Batch, Closed, Incident};
 
 use crate::commit::{closed, opened};
@@ -22,6 +22,7 @@ async fn incident_opens_and_closes_with_its_transitions() {
             id: IncidentId::from_bits(id),
             monitor,
             monitor_name: "API".to_owned(),
+            monitor_kind: MonitorKind::Tcp,
             opened_at: instant(opened_at),
             acknowledged: None,
             closed,

@@ -34,6 +34,7 @@ mod durability;
 mod evidence;
 mod fleets;
 mod generations;
+mod heartbeats;
 mod history;
 mod incidents;
 mod invitations;

@@ -19,8 +19,8 @@ use crate::harness::{
     settings, with_evidence,
 };
 use crate::{
-    certificates, channels, components, invitations, maintenances, outbox, probes, reports,
-    subscribers, uptime_reports, users,
+    certificates, channels, components, heartbeats, invitations, maintenances, outbox, probes,
+    reports, subscribers, uptime_reports, users,
 };
 
 /// Tables that are not transferred.
@@ -198,6 +198,7 @@ async fn filled_everywhere() -> Home {
         transitions: vec![(monitor, opened(1, 10))],
         ..Batch::default()
     };
+    heartbeats::a_full_one(&home, 2).await;
     channels::create(&home, 1, &[monitor]).await;
     home.commit(batch).await.unwrap();
     outbox::deliver(&home, outbox::channel_id(1), 20).await;

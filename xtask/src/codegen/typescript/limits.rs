@@ -8,10 +8,11 @@ use rules::{limits, tables};
 use super::camel;
 
 /// Resources by their names in the client.
-const RESOURCES: [(&str, &[&Resource]); 14] = [
+const RESOURCES: [(&str, &[&Resource]); 15] = [
     ("http_monitor", &[&tables::HTTP_MONITOR]),
     ("tcp_monitor", &[&tables::TCP_MONITOR]),
     ("dns_monitor", &[&tables::DNS_MONITOR]),
+    ("heartbeat_monitor", &[&tables::HEARTBEAT_MONITOR]),
     ("notification", &[&tables::NOTIFICATION, &tables::NOTIFICATION_PREFERENCES]),
     ("status_page", &[&tables::STATUS_PAGE]),
     ("component", &[&tables::STATUS_PAGE_COMPONENT]),
@@ -26,8 +27,8 @@ const RESOURCES: [(&str, &[&Resource]); 14] = [
 ];
 /// Name of the limits that all kinds of monitors share.
 const MONITOR: &str = "monitor";
-const MONITORS: [&Resource; 3] =
-    [&tables::HTTP_MONITOR, &tables::TCP_MONITOR, &tables::DNS_MONITOR];
+const MONITORS: [&Resource; 4] =
+    [&tables::HTTP_MONITOR, &tables::TCP_MONITOR, &tables::DNS_MONITOR, &tables::HEARTBEAT_MONITOR];
 
 /// A name of the contract and its limit.
 pub(in crate::codegen) type LimitEntry = (String, Limit);

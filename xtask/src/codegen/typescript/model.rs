@@ -21,10 +21,11 @@ const RENAMED: [(&str, &str); 5] = [
 ];
 
 /// Messages and the tables with their fields.
-pub(in crate::codegen) const TABLES: [(&str, &[&Resource]); 12] = [
+pub(in crate::codegen) const TABLES: [(&str, &[&Resource]); 13] = [
     ("monitor.v1.HttpMonitor", &[&tables::HTTP_MONITOR]),
     ("monitor.v1.TcpMonitor", &[&tables::TCP_MONITOR]),
     ("monitor.v1.DnsMonitor", &[&tables::DNS_MONITOR]),
+    ("monitor.v1.HeartbeatMonitor", &[&tables::HEARTBEAT_MONITOR]),
     ("notification.v1.Notification", &[&tables::NOTIFICATION, &tables::NOTIFICATION_PREFERENCES]),
     ("status_page.v1.StatusPage", &[&tables::STATUS_PAGE]),
     ("status_page.v1.Component", &[&tables::STATUS_PAGE_COMPONENT]),

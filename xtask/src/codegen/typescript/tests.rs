@@ -79,8 +79,8 @@ fn only_keyed_methods_accept_an_idempotency_key() {
     let creates: Vec<_> = creates.map(|(name, _)| name).collect();
     assert_eq!(
         creates.join(" "),
-        "CreateHttpMonitor CreateTcpMonitor CreateDnsMonitor CommentIncident CreateMaintenance \
-         CreateInvitation CreateNotification CreateProbe CreateStatusPage CreateComponent \
+        "CreateHttpMonitor CreateTcpMonitor CreateDnsMonitor CreateHeartbeatMonitor \
+         CommentIncident CreateMaintenance CreateInvitation CreateNotification CreateProbe CreateStatusPage CreateComponent \
          CreateComponentGroup AddSubscriber CreateStatusReport AddStatusReportUpdate \
          CreateReportTemplate"
     );

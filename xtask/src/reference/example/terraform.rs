@@ -26,6 +26,7 @@ impl Terraform {
         Some(match method {
             "CreateHttpMonitor" => Self::Resource(&tables::HTTP_MONITOR, "monitor"),
             "CreateTcpMonitor" => Self::Resource(&tables::TCP_MONITOR, "monitor"),
+            "CreateHeartbeatMonitor" => Self::Resource(&tables::HEARTBEAT_MONITOR, "monitor"),
             "CreateDnsMonitor" => Self::Resource(&tables::DNS_MONITOR, "monitor"),
             "CreateNotification" => Self::Resource(&tables::NOTIFICATION, "notification"),
             "CreateStatusPage" => Self::Resource(&tables::STATUS_PAGE, "statusPage"),

@@ -297,8 +297,8 @@ func (x *ListConfiguredResourcesResponse) GetNextPageToken() string {
 // A resource that a configuration owns.
 type ConfiguredResource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Type of the resource: `http_monitor`, `tcp_monitor`, `dns_monitor`, `notification`, `status_page`,
-	// `status_page_component` or `status_page_component_group`. Required.
+	// Type of the resource: `http_monitor`, `tcp_monitor`, `dns_monitor`, `heartbeat_monitor`, `notification`,
+	// `status_page`, `status_page_component` or `status_page_component_group`. Required.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	// Its key in the configuration, 1 to 200 characters, for example `shop` or `status/web`. A configuration has each
 	// kind and key once. Required.

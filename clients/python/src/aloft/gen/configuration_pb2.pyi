@@ -81,8 +81,8 @@ class ListConfiguredResourcesResponse(Message):
 class ConfiguredResource(Message):
     """A resource that a configuration owns."""
     kind: str
-    """Type of the resource: `http_monitor`, `tcp_monitor`, `dns_monitor`, `notification`, `status_page`,
-    `status_page_component` or `status_page_component_group`. Required.
+    """Type of the resource: `http_monitor`, `tcp_monitor`, `dns_monitor`, `heartbeat_monitor`, `notification`,
+    `status_page`, `status_page_component` or `status_page_component_group`. Required.
     """
     key: str
     """Its key in the configuration, 1 to 200 characters, for example `shop` or `status/web`. A configuration has each

@@ -10,6 +10,7 @@ __all__ = [
     "http_monitor",
     "tcp_monitor",
     "dns_monitor",
+    "heartbeat_monitor",
     "notification",
     "status_page",
     "component",
@@ -34,17 +35,6 @@ class monitor:
     class name:
         min: Final = 1
         max: Final = 256
-    class timeout:
-        min: Final = 0
-        max: Final = 120000
-        default: Final = 45000
-    class degraded_at:
-        min: Final = 0
-        max: Final = 120000
-    class retry:
-        min: Final = 0
-        max: Final = 10
-        default: Final = 3
     class active:
         default: Final = False
     class public:
@@ -218,6 +208,32 @@ class dns_monitor:
         class target:
             min: Final = 0
             max: Final = 8192
+
+
+class heartbeat_monitor:
+    class name:
+        min: Final = 1
+        max: Final = 256
+    class interval:
+        min: Final = 30
+        max: Final = 31622400
+    class grace:
+        min: Final = 0
+        max: Final = 31622400
+        default: Final = 300
+    class active:
+        default: Final = False
+    class public:
+        default: Final = False
+    class description:
+        min: Final = 0
+        max: Final = 1024
+    class tags:
+        min: Final = 0
+        max: Final = 20
+        class each:
+            min: Final = 1
+            max: Final = 64
 
 
 class notification:

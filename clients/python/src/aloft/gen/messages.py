@@ -30,6 +30,7 @@ from .monitor_pb2 import RecordAssertion as RecordAssertion
 from .monitor_pb2 import HttpMonitor as HttpMonitor
 from .monitor_pb2 import TcpMonitor as TcpMonitor
 from .monitor_pb2 import DnsMonitor as DnsMonitor
+from .monitor_pb2 import HeartbeatMonitor as HeartbeatMonitor
 from .monitor_pb2 import Monitor as Monitor
 from .monitor_pb2 import Warning as MonitorWarning
 from .monitor_pb2 import CreateHttpMonitorRequest as CreateHttpMonitorRequest
@@ -38,12 +39,18 @@ from .monitor_pb2 import CreateTcpMonitorRequest as CreateTcpMonitorRequest
 from .monitor_pb2 import CreateTcpMonitorResponse as CreateTcpMonitorResponse
 from .monitor_pb2 import CreateDnsMonitorRequest as CreateDnsMonitorRequest
 from .monitor_pb2 import CreateDnsMonitorResponse as CreateDnsMonitorResponse
+from .monitor_pb2 import CreateHeartbeatMonitorRequest as CreateHeartbeatMonitorRequest
+from .monitor_pb2 import CreateHeartbeatMonitorResponse as CreateHeartbeatMonitorResponse
 from .monitor_pb2 import UpdateHttpMonitorRequest as UpdateHttpMonitorRequest
 from .monitor_pb2 import UpdateHttpMonitorResponse as UpdateHttpMonitorResponse
 from .monitor_pb2 import UpdateTcpMonitorRequest as UpdateTcpMonitorRequest
 from .monitor_pb2 import UpdateTcpMonitorResponse as UpdateTcpMonitorResponse
 from .monitor_pb2 import UpdateDnsMonitorRequest as UpdateDnsMonitorRequest
 from .monitor_pb2 import UpdateDnsMonitorResponse as UpdateDnsMonitorResponse
+from .monitor_pb2 import UpdateHeartbeatMonitorRequest as UpdateHeartbeatMonitorRequest
+from .monitor_pb2 import UpdateHeartbeatMonitorResponse as UpdateHeartbeatMonitorResponse
+from .monitor_pb2 import RotateHeartbeatUrlRequest as RotateHeartbeatUrlRequest
+from .monitor_pb2 import RotateHeartbeatUrlResponse as RotateHeartbeatUrlResponse
 from .monitor_pb2 import GetMonitorRequest as GetMonitorRequest
 from .monitor_pb2 import GetMonitorResponse as GetMonitorResponse
 from .monitor_pb2 import ListMonitorsRequest as ListMonitorsRequest
@@ -305,6 +312,8 @@ __all__ = [
     "CreateComponentResponse",
     "CreateDnsMonitorRequest",
     "CreateDnsMonitorResponse",
+    "CreateHeartbeatMonitorRequest",
+    "CreateHeartbeatMonitorResponse",
     "CreateHttpMonitorRequest",
     "CreateHttpMonitorResponse",
     "CreateInvitationRequest",
@@ -394,6 +403,7 @@ __all__ = [
     "GrafanaOncall",
     "Header",
     "HeaderAssertion",
+    "HeartbeatMonitor",
     "HopLog",
     "HttpMonitor",
     "Incident",
@@ -488,6 +498,8 @@ __all__ = [
     "RevokeApiKeyResponse",
     "RevokeInvitationRequest",
     "RevokeInvitationResponse",
+    "RotateHeartbeatUrlRequest",
+    "RotateHeartbeatUrlResponse",
     "RotateProbeTokenRequest",
     "RotateProbeTokenResponse",
     "RotateSigningSecretRequest",
@@ -522,6 +534,8 @@ __all__ = [
     "UpdateComponentResponse",
     "UpdateDnsMonitorRequest",
     "UpdateDnsMonitorResponse",
+    "UpdateHeartbeatMonitorRequest",
+    "UpdateHeartbeatMonitorResponse",
     "UpdateHttpMonitorRequest",
     "UpdateHttpMonitorResponse",
     "UpdateMaintenanceRequest",

@@ -431,6 +431,68 @@ class DnsMonitor(Message):
     def HasField(self, field_name: Literal["id", "name", "uri", "periodicity", "timeout", "degraded_at", "retry", "active", "public", "description", "status", "effective_degraded_at", "created_at", "updated_at", "revision"]) -> bool: ...
     def ClearField(self, field_name: Literal["id", "name", "uri", "periodicity", "timeout", "degraded_at", "retry", "active", "public", "description", "regions", "record_assertions", "tags", "status", "effective_degraded_at", "resolved_regions", "created_at", "updated_at", "revision"]) -> None: ...
 
+class HeartbeatMonitor(Message):
+    """A monitor that waits for calls of its URL, which a job makes. `GET`, `HEAD` and `POST` report a success. Below the
+    URL, `/start` reports the start of a run, `/fail` a failure, and `/0` to `/255` the exit code of a command: 0 is a
+    success. No call within `interval` and `grace` is a failure.
+    """
+    id: str
+    """Output: ID of the monitor, `mon_…`. In an update, it selects the monitor."""
+    name: str
+    """Display name: 1 to 256 characters. Required."""
+    interval: int
+    """Seconds from one call to the next: 30 to 31622400 (366 days). Required."""
+    grace: int
+    """Seconds that a call may be late, and that a run may take after `/start`: 0 to 31622400. Default 300."""
+    active: bool
+    """Whether the monitor runs. Calls of a paused monitor are recorded and do not count. Default false."""
+    public: bool
+    """Whether status pages show the durations of its runs. Default false. In either case, a page with the monitor as a
+    component shows its name, status, uptime and incidents. A page never shows its URL, evidence or logs.
+    """
+    description: str
+    """Description for people: up to 1024 characters."""
+    @property
+    def tags(self) -> RepeatedScalarFieldContainer[str]:
+        """Tags to find and group monitors by: up to 20, each of 1 to 64 characters in one line, without commas and
+        without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
+        """
+    status: words.MonitorStatus
+    """Output: `active`, `error`, or `unknown` while the monitor is paused or waits for its first call."""
+    url: str
+    """Output: the URL to call. A secret: absent for read-only keys. `rotate_heartbeat_url` replaces it."""
+    @property
+    def last_heartbeat_at(self) -> Timestamp:
+        """Output: time of the last call, of any kind. Absent before the first."""
+    @property
+    def created_at(self) -> Timestamp:
+        """Output: creation time."""
+    @property
+    def updated_at(self) -> Timestamp:
+        """Output: time of the last change of an argument."""
+    revision: str
+    """Output: grows with every change of the monitor. An update that names it fails if the monitor has changed."""
+    def __init__(
+        self,
+        *,
+        id: str | None = ...,
+        name: str | None = ...,
+        interval: int | None = ...,
+        grace: int | None = ...,
+        active: bool | None = ...,
+        public: bool | None = ...,
+        description: str | None = ...,
+        tags: Sequence[str] | None = ...,
+        status: words.MonitorStatus | None = ...,
+        url: str | None = ...,
+        last_heartbeat_at: datetime | Timestamp | None = ...,
+        created_at: datetime | Timestamp | None = ...,
+        updated_at: datetime | Timestamp | None = ...,
+        revision: str | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: Literal["id", "name", "interval", "grace", "active", "public", "description", "status", "url", "last_heartbeat_at", "created_at", "updated_at", "revision"]) -> bool: ...
+    def ClearField(self, field_name: Literal["id", "name", "interval", "grace", "active", "public", "description", "tags", "status", "url", "last_heartbeat_at", "created_at", "updated_at", "revision"]) -> None: ...
+
 class Monitor(Message):
     """A monitor of any kind."""
     @property
@@ -442,16 +504,20 @@ class Monitor(Message):
     @property
     def dns(self) -> DnsMonitor:
         """A DNS monitor."""
+    @property
+    def heartbeat(self) -> HeartbeatMonitor:
+        """A heartbeat monitor."""
     def __init__(
         self,
         *,
         http: HttpMonitor | None = ...,
         tcp: TcpMonitor | None = ...,
         dns: DnsMonitor | None = ...,
+        heartbeat: HeartbeatMonitor | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: Literal["http", "tcp", "dns"]) -> bool: ...
-    def ClearField(self, field_name: Literal["http", "tcp", "dns"]) -> None: ...
-    def WhichOneof(self, oneof_group: Literal["kind"]) -> Literal["http", "tcp", "dns"] | None: ...
+    def HasField(self, field_name: Literal["http", "tcp", "dns", "heartbeat"]) -> bool: ...
+    def ClearField(self, field_name: Literal["http", "tcp", "dns", "heartbeat"]) -> None: ...
+    def WhichOneof(self, oneof_group: Literal["kind"]) -> Literal["http", "tcp", "dns", "heartbeat"] | None: ...
 
 class Warning(Message):
     """A problem of a monitor that was stored nevertheless."""
@@ -558,6 +624,36 @@ class CreateDnsMonitorResponse(Message):
         self,
         *,
         monitor: DnsMonitor | None = ...,
+        warnings: Sequence[Warning] | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: Literal["monitor"]) -> bool: ...
+    def ClearField(self, field_name: Literal["monitor", "warnings"]) -> None: ...
+
+class CreateHeartbeatMonitorRequest(Message):
+    """The arguments of a new heartbeat monitor."""
+    @property
+    def monitor(self) -> HeartbeatMonitor:
+        """The monitor to create. Outputs are ignored. Required."""
+    def __init__(
+        self,
+        *,
+        monitor: HeartbeatMonitor | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: Literal["monitor"]) -> bool: ...
+    def ClearField(self, field_name: Literal["monitor"]) -> None: ...
+
+class CreateHeartbeatMonitorResponse(Message):
+    """The new heartbeat monitor."""
+    @property
+    def monitor(self) -> HeartbeatMonitor:
+        """The stored monitor with its outputs."""
+    @property
+    def warnings(self) -> RepeatedCompositeFieldContainer[Warning]:
+        """Reasons why the monitor is not checked. Empty without a problem."""
+    def __init__(
+        self,
+        *,
+        monitor: HeartbeatMonitor | None = ...,
         warnings: Sequence[Warning] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: Literal["monitor"]) -> bool: ...
@@ -682,6 +778,69 @@ class UpdateDnsMonitorResponse(Message):
     def HasField(self, field_name: Literal["monitor"]) -> bool: ...
     def ClearField(self, field_name: Literal["monitor", "warnings"]) -> None: ...
 
+class UpdateHeartbeatMonitorRequest(Message):
+    """An update of a heartbeat monitor."""
+    @property
+    def monitor(self) -> HeartbeatMonitor:
+        """The changed monitor. `id` selects it; other outputs are ignored. Required."""
+    @property
+    def update_mask(self) -> FieldMask:
+        """Names of the HeartbeatMonitor arguments to change; see UpdateHttpMonitorRequest."""
+    revision: str
+    """`revision` of the monitor as the caller read it. If the monitor has changed since, the update fails with
+    REVISION_MISMATCH. Absent: no check.
+    """
+    def __init__(
+        self,
+        *,
+        monitor: HeartbeatMonitor | None = ...,
+        update_mask: FieldMask | None = ...,
+        revision: str | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: Literal["monitor", "update_mask", "revision"]) -> bool: ...
+    def ClearField(self, field_name: Literal["monitor", "update_mask", "revision"]) -> None: ...
+
+class UpdateHeartbeatMonitorResponse(Message):
+    """The changed heartbeat monitor."""
+    @property
+    def monitor(self) -> HeartbeatMonitor:
+        """The stored monitor with its outputs."""
+    @property
+    def warnings(self) -> RepeatedCompositeFieldContainer[Warning]:
+        """As in CreateHeartbeatMonitorResponse."""
+    def __init__(
+        self,
+        *,
+        monitor: HeartbeatMonitor | None = ...,
+        warnings: Sequence[Warning] | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: Literal["monitor"]) -> bool: ...
+    def ClearField(self, field_name: Literal["monitor", "warnings"]) -> None: ...
+
+class RotateHeartbeatUrlRequest(Message):
+    """The heartbeat monitor whose URL to replace."""
+    id: str
+    """ID of the monitor, `mon_…`. Required."""
+    def __init__(
+        self,
+        *,
+        id: str | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: Literal["id"]) -> None: ...
+
+class RotateHeartbeatUrlResponse(Message):
+    """The heartbeat monitor with its new URL."""
+    @property
+    def monitor(self) -> HeartbeatMonitor:
+        """The stored monitor with its outputs."""
+    def __init__(
+        self,
+        *,
+        monitor: HeartbeatMonitor | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: Literal["monitor"]) -> bool: ...
+    def ClearField(self, field_name: Literal["monitor"]) -> None: ...
+
 class GetMonitorRequest(Message):
     """The monitor to read."""
     id: str
@@ -747,6 +906,9 @@ class ListMonitorsResponse(Message):
     """Total number of monitors of all kinds in the workspace that match the filter."""
     next_page_token: str
     """Token of the next page. Empty on the last page."""
+    @property
+    def heartbeat_monitors(self) -> RepeatedCompositeFieldContainer[HeartbeatMonitor]:
+        """The page's heartbeat monitors, by ID."""
     def __init__(
         self,
         *,
@@ -755,8 +917,9 @@ class ListMonitorsResponse(Message):
         dns_monitors: Sequence[DnsMonitor] | None = ...,
         total_size: int | None = ...,
         next_page_token: str | None = ...,
+        heartbeat_monitors: Sequence[HeartbeatMonitor] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: Literal["http_monitors", "tcp_monitors", "dns_monitors", "total_size", "next_page_token"]) -> None: ...
+    def ClearField(self, field_name: Literal["http_monitors", "tcp_monitors", "dns_monitors", "total_size", "next_page_token", "heartbeat_monitors"]) -> None: ...
 
 class DeleteMonitorRequest(Message):
     """The monitor to delete."""
@@ -972,7 +1135,9 @@ class GetMonitorSummaryResponse(Message):
         """Summary over all requested regions. Uptime is that of the monitor, independent of the requested regions."""
     @property
     def regions(self) -> RepeatedCompositeFieldContainer[RegionSummary]:
-        """Summaries by region, ordered by name. Regions without a check or a missed slot in the window are omitted."""
+        """Summaries by region, ordered by name. Regions without a check or a missed slot in the window are omitted.
+        Empty for a heartbeat monitor.
+        """
     uptime_millionths: int
     """Share of the known time in which the monitor was not in `error`, in millionths, rounded down. Absent if
     nothing is known. Counts time, not checks.
@@ -1004,7 +1169,9 @@ class Summary(Message):
     failure: int
     """Number of failures."""
     skipped: int
-    """Number of slots skipped because the previous check was still running."""
+    """Number of slots skipped because the previous check was still running, or because a heartbeat monitor waited
+    for its first call.
+    """
     p50_us: int
     """Median latency of the successes, including slow ones, in microseconds and accurate to one percent. Absent
     without a success, like all of these.
@@ -1123,9 +1290,9 @@ class ResponseLog(Message):
     def slot(self) -> Timestamp:
         """Time at which the check was due."""
     region: words.Region
-    """The region, for example `fly-ams`."""
+    """The region, for example `fly-ams`. Empty for a heartbeat monitor."""
     served_by: str
-    """The probe that ran it."""
+    """The probe that ran it. Empty for a heartbeat monitor."""
     trigger: words.Trigger
     """Trigger: `scheduled`, `confirmation` or `manual`."""
     outcome: words.LogOutcome
@@ -1135,7 +1302,7 @@ class ResponseLog(Message):
     status_code: int
     """Status code of the final response. Absent without a response and for TCP and DNS."""
     attempts: int
-    """Number of attempts. 0 for a skipped slot."""
+    """Number of attempts. 0 for a skipped slot, and for a result of a heartbeat monitor without a duration."""
     @property
     def phases(self) -> Phases:
         """Phases of the last attempt's final exchange."""

@@ -31,6 +31,12 @@ _CREATE_DNS_MONITOR: Final = Method(
     pb.CreateDnsMonitorResponse,
     Repetition.CREATES,
 )
+_CREATE_HEARTBEAT_MONITOR: Final = Method(
+    "monitor.v1.MonitorService/CreateHeartbeatMonitor",
+    pb.CreateHeartbeatMonitorRequest,
+    pb.CreateHeartbeatMonitorResponse,
+    Repetition.CREATES,
+)
 _UPDATE_HTTP_MONITOR: Final = Method(
     "monitor.v1.MonitorService/UpdateHttpMonitor",
     pb.UpdateHttpMonitorRequest,
@@ -48,6 +54,18 @@ _UPDATE_DNS_MONITOR: Final = Method(
     pb.UpdateDnsMonitorRequest,
     pb.UpdateDnsMonitorResponse,
     Repetition.REPEATABLE,
+)
+_UPDATE_HEARTBEAT_MONITOR: Final = Method(
+    "monitor.v1.MonitorService/UpdateHeartbeatMonitor",
+    pb.UpdateHeartbeatMonitorRequest,
+    pb.UpdateHeartbeatMonitorResponse,
+    Repetition.REPEATABLE,
+)
+_ROTATE_HEARTBEAT_URL: Final = Method(
+    "monitor.v1.MonitorService/RotateHeartbeatUrl",
+    pb.RotateHeartbeatUrlRequest,
+    pb.RotateHeartbeatUrlResponse,
+    Repetition.ONCE,
 )
 _GET_MONITOR: Final = Method(
     "monitor.v1.MonitorService/GetMonitor",
@@ -108,7 +126,7 @@ _GET_RESPONSE_LOG: Final = Method(
 
 
 class MonitorService:
-    """Creates, updates, reads and runs the HTTP, TCP and DNS monitors of the caller's workspace.
+    """Creates, updates, reads and runs the HTTP, TCP, DNS and heartbeat monitors of the caller's workspace.
 
     Read-only keys may call exactly the methods without side effects. These methods also accept Connect GET
     requests.
@@ -162,6 +180,23 @@ class MonitorService:
             options: Options of this call.
         """
         return self._caller.call(_CREATE_DNS_MONITOR, {"monitor": monitor}, options)
+
+    def create_heartbeat_monitor(
+        self,
+        *,
+        monitor: pb.HeartbeatMonitor,
+        options: CallOptions | None = None,
+    ) -> pb.CreateHeartbeatMonitorResponse:
+        """Creates a heartbeat monitor. Its status is `unknown` until the first call of its `url`, or until a call is
+        late. Retry as `create_http_monitor` says.
+
+        Errors: `invalid_argument`.
+
+        Args:
+            monitor: The monitor to create. Outputs are ignored. Required.
+            options: Options of this call.
+        """
+        return self._caller.call(_CREATE_HEARTBEAT_MONITOR, {"monitor": monitor}, options)
 
     def update_http_monitor(
         self,
@@ -224,6 +259,43 @@ class MonitorService:
             options: Options of this call.
         """
         return self._caller.call(_UPDATE_DNS_MONITOR, {"monitor": monitor, "update_mask": update_mask, "revision": revision}, options)
+
+    def update_heartbeat_monitor(
+        self,
+        *,
+        monitor: pb.HeartbeatMonitor,
+        update_mask: Sequence[str] | FieldMask | None = None,
+        revision: str | None = None,
+        options: CallOptions | None = None,
+    ) -> pb.UpdateHeartbeatMonitorResponse:
+        """Updates a heartbeat monitor; see `update_http_monitor`. Its `url` stays. A new `interval` or `grace`, or the end of
+        a pause, starts the wait for the next call anew.
+
+        Args:
+            monitor: The changed monitor. `id` selects it; other outputs are ignored. Required.
+            update_mask: Names of the HeartbeatMonitor arguments to change; see UpdateHttpMonitorRequest.
+            revision: `revision` of the monitor as the caller read it. If the monitor has changed since, the update fails with
+                REVISION_MISMATCH. Absent: no check.
+            options: Options of this call.
+        """
+        return self._caller.call(_UPDATE_HEARTBEAT_MONITOR, {"monitor": monitor, "update_mask": update_mask, "revision": revision}, options)
+
+    def rotate_heartbeat_url(
+        self,
+        *,
+        id: str,
+        options: CallOptions | None = None,
+    ) -> pb.RotateHeartbeatUrlResponse:
+        """Replaces the `url` of a heartbeat monitor, for example after it leaked. Calls of the previous one are refused at
+        once. If the response is lost, read the monitor.
+
+        Errors: `not_found`; `invalid_argument`, with the reason MONITOR_TYPE_MISMATCH for a monitor of another kind.
+
+        Args:
+            id: ID of the monitor, `mon_…`. Required.
+            options: Options of this call.
+        """
+        return self._caller.call(_ROTATE_HEARTBEAT_URL, {"id": id}, options)
 
     def get_monitor(
         self,
@@ -319,8 +391,9 @@ class MonitorService:
         starting for 25 seconds, nothing is done, and the error has a `Retry-After`. If one region is unavailable,
         results of other regions may be stored.
 
-        Errors: `not_found`; `unavailable` if other manual checks kept this one from starting, or if the probe of a
-        region is not connected or had no capacity for the check.
+        Errors: `not_found`; `invalid_argument`, with the reason MONITOR_TYPE_MISMATCH for a heartbeat monitor, which only
+        waits; `unavailable` if other manual checks kept this one from starting, or if the probe of a region is not
+        connected or had no capacity for the check.
 
         Args:
             id: ID of the monitor, `mon_…`. Required.
@@ -517,7 +590,7 @@ class MonitorService:
 
 
 class AsyncMonitorService:
-    """Creates, updates, reads and runs the HTTP, TCP and DNS monitors of the caller's workspace.
+    """Creates, updates, reads and runs the HTTP, TCP, DNS and heartbeat monitors of the caller's workspace.
 
     Read-only keys may call exactly the methods without side effects. These methods also accept Connect GET
     requests.
@@ -571,6 +644,23 @@ class AsyncMonitorService:
             options: Options of this call.
         """
         return await self._caller.call(_CREATE_DNS_MONITOR, {"monitor": monitor}, options)
+
+    async def create_heartbeat_monitor(
+        self,
+        *,
+        monitor: pb.HeartbeatMonitor,
+        options: CallOptions | None = None,
+    ) -> pb.CreateHeartbeatMonitorResponse:
+        """Creates a heartbeat monitor. Its status is `unknown` until the first call of its `url`, or until a call is
+        late. Retry as `create_http_monitor` says.
+
+        Errors: `invalid_argument`.
+
+        Args:
+            monitor: The monitor to create. Outputs are ignored. Required.
+            options: Options of this call.
+        """
+        return await self._caller.call(_CREATE_HEARTBEAT_MONITOR, {"monitor": monitor}, options)
 
     async def update_http_monitor(
         self,
@@ -633,6 +723,43 @@ class AsyncMonitorService:
             options: Options of this call.
         """
         return await self._caller.call(_UPDATE_DNS_MONITOR, {"monitor": monitor, "update_mask": update_mask, "revision": revision}, options)
+
+    async def update_heartbeat_monitor(
+        self,
+        *,
+        monitor: pb.HeartbeatMonitor,
+        update_mask: Sequence[str] | FieldMask | None = None,
+        revision: str | None = None,
+        options: CallOptions | None = None,
+    ) -> pb.UpdateHeartbeatMonitorResponse:
+        """Updates a heartbeat monitor; see `update_http_monitor`. Its `url` stays. A new `interval` or `grace`, or the end of
+        a pause, starts the wait for the next call anew.
+
+        Args:
+            monitor: The changed monitor. `id` selects it; other outputs are ignored. Required.
+            update_mask: Names of the HeartbeatMonitor arguments to change; see UpdateHttpMonitorRequest.
+            revision: `revision` of the monitor as the caller read it. If the monitor has changed since, the update fails with
+                REVISION_MISMATCH. Absent: no check.
+            options: Options of this call.
+        """
+        return await self._caller.call(_UPDATE_HEARTBEAT_MONITOR, {"monitor": monitor, "update_mask": update_mask, "revision": revision}, options)
+
+    async def rotate_heartbeat_url(
+        self,
+        *,
+        id: str,
+        options: CallOptions | None = None,
+    ) -> pb.RotateHeartbeatUrlResponse:
+        """Replaces the `url` of a heartbeat monitor, for example after it leaked. Calls of the previous one are refused at
+        once. If the response is lost, read the monitor.
+
+        Errors: `not_found`; `invalid_argument`, with the reason MONITOR_TYPE_MISMATCH for a monitor of another kind.
+
+        Args:
+            id: ID of the monitor, `mon_…`. Required.
+            options: Options of this call.
+        """
+        return await self._caller.call(_ROTATE_HEARTBEAT_URL, {"id": id}, options)
 
     async def get_monitor(
         self,
@@ -728,8 +855,9 @@ class AsyncMonitorService:
         starting for 25 seconds, nothing is done, and the error has a `Retry-After`. If one region is unavailable,
         results of other regions may be stored.
 
-        Errors: `not_found`; `unavailable` if other manual checks kept this one from starting, or if the probe of a
-        region is not connected or had no capacity for the check.
+        Errors: `not_found`; `invalid_argument`, with the reason MONITOR_TYPE_MISMATCH for a heartbeat monitor, which only
+        waits; `unavailable` if other manual checks kept this one from starting, or if the probe of a region is not
+        connected or had no capacity for the check.
 
         Args:
             id: ID of the monitor, `mon_…`. Required.

@@ -164,13 +164,14 @@ REGION_GROUPS: Final[tuple[RegionGroup, ...]] = (
 )
 """Groups of regions."""
 
-MonitorKind: TypeAlias = Literal["http", "tcp", "dns"]
+MonitorKind: TypeAlias = Literal["http", "tcp", "dns", "heartbeat"]
 """Kinds of monitors."""
 
 MONITOR_KINDS: Final[tuple[MonitorKind, ...]] = (
     "http",
     "tcp",
     "dns",
+    "heartbeat",
 )
 """Kinds of monitors."""
 

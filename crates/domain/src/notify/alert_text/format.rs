@@ -1,13 +1,13 @@
 //! Formats the parts of a message's text: titles, reasons, facts, times and the link.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use rules::Timestamp;
 
 use super::super::event::{CloseReason, Event, EventKind, RegionOutcome};
 use super::super::truncate::one_line;
 use super::Fact;
+pub(in super::super) use crate::duration::format_duration;
 
 /// Maximum length of a link, in characters: the limit of vendors that document one (Discord: 2,048,
 /// Slack: 3,000), and that of a URL in the specification.
@@ -134,38 +134,12 @@ pub(in super::super) fn format_rfc3339(at: Timestamp) -> Option<String> {
     is_written.then_some(text)
 }
 
-/// Formats a duration for humans, in its two largest units: `2 h 5 min`.
-pub(in super::super) fn format_duration(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
-    let units = [(days, "d"), (hours, "h"), (minutes, "min"), (seconds % 60, "s")];
-    let Some(first) = units.iter().position(|(count, _)| *count > 0) else {
-        return format!("{} ms", duration.as_millis());
-    };
-    let shown = units[first..].iter().take(2).filter(|(count, _)| *count > 0);
-    let shown: Vec<String> = shown.map(|(count, unit)| format!("{count} {unit}")).collect();
-    shown.join(" ")
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::notify::tests::an_event;
-
-    #[test]
-    fn durations_show_their_two_largest_units() {
-        for (seconds, expected) in [
-            (12, "12 s"),
-            (60, "1 min"),
-            (303, "5 min 3 s"),
-            (7_500, "2 h 5 min"),
-            (7_203, "2 h"),
-            (273_600, "3 d 4 h"),
-        ] {
-            assert_eq!(format_duration(Duration::from_secs(seconds)), expected);
-        }
-        assert_eq!(format_duration(Duration::from_millis(340)), "340 ms");
-    }
 
     #[test]
     fn titles_show_the_event_before_the_name() {

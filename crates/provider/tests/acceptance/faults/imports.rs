@@ -58,7 +58,7 @@ async fn import_of_another_kind_names_the_right_resource() {
         errors.push(import_error(&world, address, id).await);
     }
     insta::assert_snapshot!(errors.join("\n"), @r"
-    Cannot import the notification channel: `mon_0000000000000` is a monitor, not a `service_notification`. Import it as `service_http_monitor` or `service_tcp_monitor` or `service_dns_monitor`, by its kind.
+    Cannot import the notification channel: `mon_0000000000000` is a monitor, not a `service_notification`. Import it as `service_http_monitor` or `service_tcp_monitor` or `service_dns_monitor` or `service_heartbeat_monitor`, by its kind.
     Cannot import the HTTP monitor: `page_0000000000000` is a `service_status_page`, not a `service_http_monitor`. Import it as a `service_status_page`.
     Cannot import the component: `grp_0000000000000` is a `service_status_page_component_group`, not a `service_status_page_component`. Import it as a `service_status_page_component_group`.
     ");

@@ -1,4 +1,4 @@
-//! The three kinds of monitor.
+//! The kinds of monitor.
 
 use super::{Argument, LifecycleCase};
 
@@ -223,6 +223,25 @@ async fn dns_monitor_arguments_change_in_place() {
                     "",
                 ],
             ),
+        ],
+        support: "",
+        replacing: &[],
+    };
+    sheet.verify().await;
+}
+
+#[tokio::test]
+async fn heartbeat_monitor_arguments_change_in_place() {
+    let sheet = LifecycleCase {
+        resource: "service_heartbeat_monitor",
+        arguments: vec![
+            NAME,
+            argument("interval", &["30", "31622400", "86400"]),
+            argument("grace", &["", "0", "300", "31622400", "null"]),
+            ACTIVE,
+            PUBLIC,
+            DESCRIPTION,
+            TAGS,
         ],
         support: "",
         replacing: &[],

@@ -27,16 +27,16 @@ pub struct MonitorMetrics {
     figures: Arc<Mutex<MonitorFigures>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct MonitorFigures {
     /// Monitors of the last scrape.
-    shown: Vec<ActiveMonitor>,
+    shown: Arc<[ActiveMonitor]>,
     /// Latest results of these.
     latest: HashMap<MonitorId, LatestResults>,
 }
 
 /// Latest results of a monitor.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct LatestResults {
     /// Revision of the checks. Results of earlier settings are forgotten.
     revision: u32,
@@ -69,7 +69,7 @@ impl MonitorMetrics {
         let latest =
             |monitor: &ActiveMonitor| (monitor.id, known.remove(&monitor.id).unwrap_or_default());
         figures.latest = monitors.iter().map(latest).collect();
-        figures.shown = monitors;
+        figures.shown = monitors.into();
     }
 
     /// Records stored results.
@@ -87,8 +87,11 @@ impl MonitorMetrics {
             if revision > latest.revision {
                 *latest = LatestResults { revision, ..LatestResults::default() };
             }
-            let region = RegionResult { latency_us: result.latency_us, phases: result.phases };
-            latest.regions.insert(result.identity.region, region);
+            // An evaluation of a heartbeat monitor measures nothing.
+            if result.attempts > 0 {
+                let region = RegionResult { latency_us: result.latency_us, phases: result.phases };
+                latest.regions.insert(result.identity.region, region);
+            }
             // Evidence of a success is kept every few minutes only, and then has the certificate.
             latest.certificate_expiry = certificate_expiry(result).or(latest.certificate_expiry);
         }
@@ -113,7 +116,7 @@ impl MonitorFigures {
     }
 
     fn encode_statuses(&self, mut family: MetricEncoder<'_>) -> fmt::Result {
-        for monitor in &self.shown {
+        for monitor in &*self.shown {
             for status in MonitorStatus::ALL {
                 let is_current = i64::from(monitor.status == *status);
                 write(&mut family, monitor, &[("status", status.as_str())], is_current)?;
@@ -122,11 +125,18 @@ impl MonitorFigures {
         Ok(())
     }
 
+    fn encode_maintenance(&self, mut family: MetricEncoder<'_>) -> fmt::Result {
+        for monitor in &*self.shown {
+            write(&mut family, monitor, &[], i64::from(monitor.is_in_maintenance))?;
+        }
+        Ok(())
+    }
+
     fn encode_latencies(&self, mut family: MetricEncoder<'_>) -> fmt::Result {
         for (monitor, latest) in self.results() {
             for (region, result) in &latest.regions {
                 let seconds = f64::from(result.latency_us) / MICROS;
-                write(&mut family, monitor, &[("region", region.as_str())], seconds)?;
+                write(&mut family, monitor, &[("region", name(monitor, *region))], seconds)?;
             }
         }
         Ok(())
@@ -136,7 +146,7 @@ impl MonitorFigures {
         for (monitor, latest) in self.results() {
             for (region, result) in &latest.regions {
                 for (phase, micros) in phases(&result.phases) {
-                    let labels = [("region", region.as_str()), ("phase", phase)];
+                    let labels = [("region", name(monitor, *region)), ("phase", phase)];
                     write(&mut family, monitor, &labels, f64::from(micros) / MICROS)?;
                 }
             }
@@ -152,6 +162,11 @@ impl MonitorFigures {
         }
         Ok(())
     }
+}
+
+/// Returns the name of a region of a monitor's results. Empty for a kind that probes do not check.
+fn name(monitor: &ActiveMonitor, region: Region) -> &'static str {
+    if monitor.kind.is_probed() { region.as_str() } else { "" }
 }
 
 /// Returns the phases that a check has reached, by name.
@@ -193,11 +208,19 @@ impl Collector for MonitorMetrics {
         if self.limit == 0 {
             return Ok(());
         }
-        let figures = self.figures();
+        // The page may have many megabytes, and the judge records results meanwhile.
+        let figures = self.figures().clone();
         let gauge = MetricType::Gauge;
         let help = "Status of a monitor: 1 for the current one";
         figures.encode_statuses(encoder.encode_descriptor(
             "monitor_status",
+            help,
+            None,
+            gauge,
+        )?)?;
+        let help = "Whether a maintenance holds the alerts of a monitor: 1 or 0";
+        figures.encode_maintenance(encoder.encode_descriptor(
+            "monitor_in_maintenance",
             help,
             None,
             gauge,

@@ -1,6 +1,7 @@
 //! Unit tests of cadence: removal under overload, shares of permits, and kept details.
 
-use rules::monitor::Monitor;
+use domain::check::HeartbeatState;
+use rules::monitor::{Monitor, UNPROBED_REGION};
 
 use super::*;
 use crate::lane;
@@ -22,7 +23,13 @@ async fn monitor_removal_during_overload_records_missed_slots() {
     let metrics = Metrics::new();
     let ctx = Context::manual(NOW).0;
     let lanes = (jobs, Arc::new(CheckPermits::new(8, metrics.clone())), Arc::default());
-    let mut cadence = Cadence::new(ctx, metrics.clone(), lanes, inputs, Arc::default());
+    let mut cadence = Cadence::new(
+        ctx,
+        metrics.clone(),
+        lanes,
+        (inputs, ReceivedCalls::default()),
+        Arc::default(),
+    );
     for monitor in 0..100 {
         cadence.put(entry(monitor), FirstRun::AtOnce, NOW);
     }
@@ -78,7 +85,8 @@ async fn departing_workspace_lets_waiting_jobs_run() {
     let permits = Arc::new(CheckPermits::new(64, metrics.clone()));
     let parts = (jobs, permits.clone(), Arc::default());
     let ctx = Context::manual(NOW).0;
-    let mut cadence = Cadence::new(ctx, metrics, parts, inputs, Arc::default());
+    let mut cadence =
+        Cadence::new(ctx, metrics, parts, (inputs, ReceivedCalls::default()), Arc::default());
     let modest = TimetableEntry { plan: plan_of(2, WorkspaceId::from_bits(2)), ..entry(2) };
     cadence.put(entry(1), FirstRun::Regular, NOW);
     cadence.put(modest, FirstRun::Regular, NOW);
@@ -119,7 +127,8 @@ async fn budget_pays_only_for_checks_that_need_it() {
     let metrics = Metrics::new();
     let parts = (jobs, Arc::new(CheckPermits::new(64, metrics.clone())), Arc::default());
     let ctx = Context::manual(NOW).0;
-    let mut cadence = Cadence::new(ctx, metrics, parts, inputs, Arc::default());
+    let mut cadence =
+        Cadence::new(ctx, metrics, parts, (inputs, ReceivedCalls::default()), Arc::default());
     cadence.put(entry(1), FirstRun::AtOnce, NOW);
     cadence.last_poll = NOW;
     let due = cadence.schedule.pop_due(NOW).unwrap();
@@ -149,4 +158,26 @@ async fn budget_pays_only_for_checks_that_need_it() {
     }
     assert_eq!(kept(without).await, Some(false));
     assert_eq!(kept(with_details).await, Some(true));
+}
+
+#[tokio::test]
+async fn heartbeat_monitor_is_evaluated_without_a_probe() {
+    let (jobs, mut lanes) = lane::jobs(1);
+    let (inputs, mut input_receiver) = lane::inputs();
+    let metrics = Metrics::new();
+    let parts = (jobs, Arc::new(CheckPermits::new(64, metrics.clone())), Arc::default());
+    let (plan, received) = (calls::tests::a_plan(), ReceivedCalls::default());
+    received.start(NOW);
+    received.load(plan.clone(), HeartbeatState::waiting(NOW), false);
+    let ctx = Context::manual(NOW).0;
+    let mut cadence = Cadence::new(ctx, metrics, parts, (inputs, received), Arc::default());
+    let regions = [UNPROBED_REGION].into_iter().collect();
+    cadence.put(TimetableEntry { plan, regions, ..entry(1) }, FirstRun::AtOnce, NOW);
+    cadence.last_poll = NOW;
+    let due = cadence.schedule.pop_due(NOW).unwrap();
+    cadence.dispatch(due).await;
+    assert!(lanes[0].try_recv().is_err(), "no job is sent");
+    let input = input_receiver.try_recv().unwrap();
+    let JudgeInput::Result(result, _) = input else { panic!("{input:?}") };
+    assert_eq!((result.identity.monitor, result.attempts), (MonitorId::from_bits(1), 0));
 }

@@ -38,7 +38,7 @@ pub enum Health {
 
 /// Last result of each probe, and the silent regions.
 #[derive(Debug, Default)]
-pub(super) struct Heartbeats {
+pub(super) struct LastChecks {
     /// Times by probe index.
     last_check_at: Vec<Option<Timestamp>>,
     silent: Option<(Timestamp, HashSet<RegionKey>)>,
@@ -59,7 +59,7 @@ impl Health {
     }
 }
 
-impl Heartbeats {
+impl LastChecks {
     /// Records the end of a check of this probe.
     pub(super) fn record(&mut self, probe: ProbeIndex, at: Timestamp) {
         let number = usize::from(probe.0);
@@ -86,7 +86,7 @@ impl Judge {
             let probe = probes.serving(region).probe;
             let is_elsewhere = probes.elsewhere(region).is_some();
             let is_away = is_elsewhere && !self.connectivity.remote.is_connected(probe);
-            let silent = self.heartbeats.silent.as_ref();
+            let silent = self.last_checks.silent.as_ref();
             let is_silent = silent.is_some_and(|(_, it)| it.contains(&key(workspace, region)));
             let health = match (self.suspicions.trust(probe), is_silent) {
                 _ if is_away => Health::Disconnected,
@@ -94,7 +94,7 @@ impl Judge {
                 (ProbeTrust::Trusted | ProbeTrust::TrustedSince(_), true) => Health::Stalled,
                 (ProbeTrust::Trusted | ProbeTrust::TrustedSince(_), false) => Health::Healthy,
             };
-            RegionHealth { region, health, last_check_at: self.heartbeats.last_check(probe) }
+            RegionHealth { region, health, last_check_at: self.last_checks.last_check(probe) }
         };
         known.map(health).collect()
     }
@@ -102,7 +102,7 @@ impl Judge {
     /// Looks for regions with due checks of which none ended for as long as a vote lives.
     fn find_silent(&mut self) {
         let now = self.ctx.now();
-        if let Some((at, _)) = self.heartbeats.silent
+        if let Some((at, _)) = self.last_checks.silent
             && at <= now
             && now.since(at) < SILENCE_LOOKED_FOR_EVERY
         {
@@ -123,7 +123,7 @@ impl Judge {
         let public = Region::PUBLIC.iter().zip(public);
         let public = public.filter_map(|(region, it)| Some(((None, *region), it?)));
         let silent = public.chain(private).filter(|(_, has_reported)| !has_reported);
-        self.heartbeats.silent = Some((now, silent.map(|(key, _)| key).collect()));
+        self.last_checks.silent = Some((now, silent.map(|(key, _)| key).collect()));
     }
 }
 
@@ -133,10 +133,10 @@ fn key(workspace: WorkspaceId, region: Region) -> RegionKey {
 
 impl JudgedMonitor {
     /// Returns the regions in which a check should have ended by now, and whether one has. A
-    /// monitor that has run for a shorter time has no due check.
+    /// monitor that has run for a shorter time has no due check, and one without a probe has none at all.
     fn due_regions(&self, now: Timestamp) -> impl Iterator<Item = (Region, bool)> {
         let window = self.policy.vote_validity();
-        let is_due = now.since(self.runs_since) > window;
+        let is_due = self.is_probed() && now.since(self.runs_since) > window;
         self.state.regions.iter().filter(move |_| is_due).map(move |state| {
             let reported = state.latest.is_some_and(|last| now.since(last.finished_at) <= window);
             (state.region, reported)

@@ -27,8 +27,8 @@ pub(in crate::pipeline) struct JudgedMonitor {
     pub(super) runs_since: Timestamp,
     /// Last judged time. It is behind the clock while results wait to be stored.
     judged_until: Timestamp,
-    /// Host that is checked.
-    host: HostMark,
+    /// Host that is checked. `None` if no probe checks the monitor.
+    host: Option<HostMark>,
     /// Time at which the verdict may change without a result.
     pub(super) wake_at: Option<Timestamp>,
     /// Time of its current entry in the judge's heap.
@@ -68,7 +68,7 @@ impl JudgedMonitor {
         monitor: &Monitor,
         policy: Policy,
         state: JudgeState,
-        host: HostMark,
+        host: Option<HostMark>,
         runs_since: Timestamp,
     ) -> Self {
         Self {
@@ -85,6 +85,16 @@ impl JudgedMonitor {
             latencies: Vec::new(),
             failures: RegionFailures::new(),
         }
+    }
+
+    /// Returns whether a probe checks the monitor.
+    pub(super) const fn is_probed(&self) -> bool {
+        self.host.is_some()
+    }
+
+    /// Returns the probe that checks the monitor in `region`, if there is one.
+    pub(super) fn probe_of(&self, region: Region) -> Option<ProbeIndex> {
+        self.policy.probe_of(region).filter(|_| self.is_probed())
     }
 
     /// Takes over the state of the previous revision.
@@ -143,7 +153,12 @@ impl JudgedMonitor {
             let status = region_status(&self.policy, &self.state, state.region, suspicions, at);
             (state.region, status, self.latency(state.region))
         });
-        self.failures.cause(transition.why, seen)
+        let mut cause = self.failures.cause(transition.why, seen);
+        if !self.is_probed() {
+            // Nothing was checked from a place.
+            cause.regions.clear();
+        }
+        cause
     }
 
     /// Returns the first of its probes that is suspect, with the evidence.
@@ -188,13 +203,13 @@ impl JudgedMonitor {
         failed: bool,
         finished_at: Timestamp,
     ) -> Option<HostOutcome> {
-        let probe = self.policy.probe_of(region)?;
+        let probe = self.probe_of(region)?;
         // A probe of a workspace is never suspect: nobody knows a host that it must reach.
         let counts = revision == self.policy.revision && !region.is_private();
         counts.then_some(HostOutcome {
             probe,
             workspace: self.workspace,
-            host: self.host,
+            host: self.host?,
             failed,
             finished_at,
         })

@@ -9,7 +9,7 @@ use domain::judge::{
 };
 use domain::notify::Cause;
 use futures_util::FutureExt as _;
-use rules::{MonitorStatus, Region, Secret};
+use rules::{MonitorStatus, Region, Secret, WorkspaceId};
 use store::{Database, MasterKeySource, Settings};
 use testkit::flaky_proxy::FlakyProxy;
 use tokio::sync::oneshot;
@@ -194,7 +194,7 @@ async fn change_of_probe_begins_no_grace_period() {
             vec![ServedRegion { region: Region::FlyAms, probe: ProbeIndex(probe) }],
         );
         let state = JudgeState { grace_period: None, ..JudgeState::new(&policy, NOW) };
-        JudgedMonitor::new(&monitor, policy, state, HostMark::new("127.0.0.1"), NOW)
+        JudgedMonitor::new(&monitor, policy, state, Some(HostMark::new("127.0.0.1")), NOW)
     };
     judge.judged.insert(monitor.id, judged(0));
     fail_from_a_suspect_probe(&mut judge, monitor.id);
@@ -233,7 +233,7 @@ fn status_change_logs_monitor_and_cause() {
     let monitor = a_monitor(1);
     let policy = Policy::new(&monitor.settings, 1, probes.into());
     let judge_state = JudgeState::new(&policy, NOW);
-    let host = HostMark::new("127.0.0.1");
+    let host = Some(HostMark::new("127.0.0.1"));
     let judged = JudgedMonitor::new(&monitor, policy, judge_state, host, NOW);
     let share = Share { votes: 1, of_votes: 1, regions: 1, of_regions: 1 };
     let transition = Transition {
@@ -246,4 +246,37 @@ fn status_change_logs_monitor_and_cause() {
     let cause = Cause { why: "status is 503, expected 2xx".to_owned(), regions: Vec::new() };
     let lines = captured(|| log(&judged, &transition, &cause));
     insta::assert_snapshot!(lines.trim(), @"INFO monitor `database` (mon_0000000000001) went from active to error, the check fails: status is 503, expected 2xx monitor.id=mon_0000000000001 monitor.name=database");
+}
+
+/// Adds a monitor that has run for long without a result; without a host if no probe checks it.
+fn add_silent(judge: &mut Judge, number: u64, host: Option<HostMark>) -> MonitorId {
+    let monitor = a_monitor(number);
+    let probe = if host.is_some() { ProbeIndex::EMBEDDED } else { ProbeIndex::NONE };
+    let serving = ServedRegion { region: Region::FlyAms, probe };
+    let policy = Policy::new(&monitor.settings, monitor.revision, vec![serving]);
+    let (state, runs_since) = (JudgeState::new(&policy, NOW), NOW - Duration::from_mins(10));
+    let judged = JudgedMonitor::new(&monitor, policy, state, host, runs_since);
+    judge.judged.insert(monitor.id, judged);
+    monitor.id
+}
+
+#[tokio::test]
+async fn monitor_without_probe_stalls_no_region() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut judge = a_judge(a_store(folder.path()).await).judge;
+    add_silent(&mut judge, 1, None);
+    let regions = judge.regions(WorkspaceId::from_bits(1));
+    assert!(regions.iter().all(|it| it.health == Health::Healthy), "{regions:?}");
+}
+
+#[tokio::test]
+async fn monitor_without_probe_hides_no_stall() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut judge = a_judge(a_store(folder.path()).await).judge;
+    add_silent(&mut judge, 2, Some(HostMark::new("127.0.0.1")));
+    add_silent(&mut judge, 1, None);
+    judge.record(JudgeInput::Result(a_result(), None));
+    let regions = judge.regions(WorkspaceId::from_bits(1));
+    let first = regions.iter().find(|it| it.region == Region::FlyAms).unwrap();
+    assert_eq!((first.health, first.last_check_at), (Health::Stalled, None));
 }

@@ -12,8 +12,7 @@ use rules::incident::IncidentState;
 use store::{EvidenceEntry, Incident, Notified, Person, TimelineEntry, TimelineEvent};
 
 use super::super::monitor::history::attempt;
-use super::super::monitor::status::location;
-use crate::pipeline::WorkspaceProbes;
+use super::super::monitor::status::RegionNames;
 
 /// Encodes an incident as an item of a list.
 pub(super) fn encode_incident(incident: &Incident) -> WireIncident {
@@ -33,7 +32,7 @@ pub(super) fn encode_incident(incident: &Incident) -> WireIncident {
 }
 
 /// Encodes an event of the timeline.
-pub(super) fn encode_entry(entry: &TimelineEntry, probes: WorkspaceProbes<'_>) -> WireEntry {
+pub(super) fn encode_entry(entry: &TimelineEntry, names: RegionNames<'_>) -> WireEntry {
     let shown = WireEntry {
         at: encode_instant(entry.at),
         kind: entry.what.as_str().to_owned(),
@@ -44,7 +43,7 @@ pub(super) fn encode_entry(entry: &TimelineEntry, probes: WorkspaceProbes<'_>) -
         TimelineEvent::Opened | TimelineEvent::Acknowledged | TimelineEvent::Resolved => shown,
         TimelineEvent::Commented(text) => WireEntry { text: text.clone(), ..shown },
         TimelineEvent::RegionFailed(region) => {
-            WireEntry { region: region.to_string(), place: location(probes, *region), ..shown }
+            WireEntry { region: names.name(*region), place: names.place(*region), ..shown }
         }
         TimelineEvent::Closed(how) => WireEntry { close_reason: how.as_str().to_owned(), ..shown },
         TimelineEvent::Notified(notified) => {
@@ -56,15 +55,15 @@ pub(super) fn encode_entry(entry: &TimelineEntry, probes: WorkspaceProbes<'_>) -
 /// Encodes the evidence of a region.
 pub(super) fn evidence(
     entry: &EvidenceEntry,
-    probes: WorkspaceProbes<'_>,
+    names: RegionNames<'_>,
     secrets: SecretVisibility,
 ) -> RegionEvidence {
     RegionEvidence {
-        region: entry.identity.region.to_string(),
+        region: names.name(entry.identity.region),
         slot: encode_instant(entry.identity.slot),
         trigger: entry.identity.trigger.as_str().to_owned(),
         attempts: entry.evidence.attempts.iter().map(|it| attempt(it, secrets)).collect(),
-        place: location(probes, entry.identity.region),
+        place: names.place(entry.identity.region),
     }
 }
 

@@ -2,19 +2,20 @@
 
 use contract::IntoDraft;
 use contract::monitor::wire::{
-    CreateDnsMonitorRequest, CreateHttpMonitorRequest, CreateTcpMonitorRequest,
-    GetResponseLogResponse, Warning,
+    CreateDnsMonitorRequest, CreateHeartbeatMonitorRequest, CreateHttpMonitorRequest,
+    CreateTcpMonitorRequest, GetResponseLogResponse, Warning,
 };
 use contract::rpc::{self, Error};
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, MonitorKind, Region, WorkspaceId};
 
 use super::refusals::{refuse_unplannable, refuse_unserved};
-use super::{RESOURCE, history, warning};
+use super::status::RegionNames;
+use super::{RESOURCE, heartbeat, history, warning};
 use crate::auth::Caller;
 use crate::rpc::Services;
 use crate::rpc::pipeline_call::unavailable;
-use crate::rpc::request::{invalid, require};
+use crate::rpc::request::{invalid, require, secrets};
 
 /// Name of a draft in the log, instead of an ID.
 const DRAFT: &str = "draft";
@@ -25,6 +26,7 @@ pub(crate) fn parse_draft(kind: MonitorKind, request: &[u8]) -> Result<MonitorSe
         MonitorKind::Http => "/monitor.v1.MonitorService/CreateHttpMonitor",
         MonitorKind::Tcp => "/monitor.v1.MonitorService/CreateTcpMonitor",
         MonitorKind::Dns => "/monitor.v1.MonitorService/CreateDnsMonitor",
+        MonitorKind::Heartbeat => "/monitor.v1.MonitorService/CreateHeartbeatMonitor",
     };
     rpc::check_json(method, request).map_err(|violations| rpc::invalid(&violations))?;
     let undecodable = |error: serde_json::Error| rpc::malformed(error.to_string());
@@ -41,6 +43,11 @@ pub(crate) fn parse_draft(kind: MonitorKind, request: &[u8]) -> Result<MonitorSe
         }
         MonitorKind::Dns => {
             let sent: CreateDnsMonitorRequest =
+                serde_json::from_slice(request).map_err(undecodable)?;
+            require(RESOURCE, sent.monitor.into_option())?.into_draft()
+        }
+        MonitorKind::Heartbeat => {
+            let sent: CreateHeartbeatMonitorRequest =
                 serde_json::from_slice(request).map_err(undecodable)?;
             require(RESOURCE, sent.monitor.into_option())?.into_draft()
         }
@@ -75,8 +82,11 @@ pub(crate) async fn check_draft(
     settings: MonitorSettings,
     regions: &[Region],
 ) -> Result<Vec<GetResponseLogResponse>, Error> {
+    let kind = settings.check.kind();
+    heartbeat::refuse_check(kind)?;
     let results = services.pipeline.check_draft(caller.workspace, settings, regions).await;
     let mut results = results.map_err(|error| unavailable(&error, DRAFT))?;
     results.sort_unstable_by_key(|result| result.identity.region.as_str());
-    Ok(results.iter().map(|it| history::encode_with_details(services, caller, it)).collect())
+    let names = RegionNames::new(services.probes(caller), kind);
+    Ok(results.iter().map(|it| history::encode_with_details(it, names, secrets(caller))).collect())
 }

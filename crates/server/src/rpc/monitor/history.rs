@@ -11,6 +11,7 @@ pub(super) use missed::list_missed;
 
 use std::time::Duration;
 
+use contract::SecretVisibility;
 use contract::monitor::wire::{
     GetMonitorSummaryRequest, GetMonitorSummaryResponse, GetResponseLogRequest,
     GetResponseLogResponse, ListResponseLogsRequest, ListResponseLogsResponse, RegionSummary,
@@ -23,6 +24,7 @@ use domain::history::{Rollup, Span, uptime};
 use rules::{Region, Timestamp, Violation, Violations, limits};
 use store::{LogFilter, StoreError};
 
+use super::status::RegionNames;
 use super::{find, monitor_id};
 use crate::auth::Caller;
 use crate::rpc::request::{parse_time, secrets};
@@ -51,7 +53,8 @@ pub(super) async fn summary(
     let (Some((name, days)), true) = (window, wrong.is_empty()) else {
         return Err(rpc::invalid(&Violations(wrong)));
     };
-    let monitor = find(services, caller, &request.id).await?.monitor.id;
+    let stored = find(services, caller, &request.id).await?;
+    let (monitor, kind) = (stored.monitor.id, stored.monitor.settings.check.kind());
     let now = services.ctx.now();
     let from = hour_of(now - Duration::from_hours(24 * days));
     let history = services.store.history();
@@ -75,6 +78,7 @@ pub(super) async fn summary(
     }
     let mut regions: Vec<RegionSummary> = sums
         .iter()
+        .filter(|_| kind.is_probed())
         .map(|(region, sum)| RegionSummary {
             region: region.to_string(),
             summary: encode_summary(sum, missed.get(region).copied().unwrap_or_default()).into(),
@@ -129,7 +133,9 @@ pub(super) async fn list(
     if !wrong.is_empty() {
         return Err(rpc::invalid(&Violations(wrong)));
     }
-    let monitor = find(services, caller, &request.id).await?.monitor.id;
+    let stored = find(services, caller, &request.id).await?;
+    let (monitor, kind) = (stored.monitor.id, stored.monitor.settings.check.kind());
+    let names = RegionNames::new(services.probes(caller), kind);
     let logs = services.store.logs();
     let page =
         logs.list(caller.workspace, monitor, &filter, after, limit).await.map_err(rpc_error)?;
@@ -137,9 +143,7 @@ pub(super) async fn list(
         logs: page
             .logs
             .iter()
-            .map(|it| {
-                log::encode_log(it, services.probes(caller), page.details.contains(&it.identity))
-            })
+            .map(|it| log::encode_log(it, names, page.details.contains(&it.identity)))
             .collect(),
         next_page_token: page.next.as_ref().map(cursor::encode_token).unwrap_or_default(),
     })
@@ -160,24 +164,25 @@ pub(super) async fn get(
     let monitor = monitor_id(&request.monitor_id)?;
     let missing = || rpc::not_found("response log", &request.id);
     let place = cursor::decode_id(&request.id).ok_or_else(missing)?;
-    find(services, caller, &request.monitor_id).await?;
+    let stored = find(services, caller, &request.monitor_id).await?;
+    let names = RegionNames::new(services.probes(caller), stored.monitor.settings.check.kind());
     let found = services.store.logs().get(caller.workspace, monitor, place).await;
     if matches!(found, Err(StoreError::NotFound { .. })) {
         return Err(missing());
     }
-    Ok(encode_with_details(services, caller, &found.map_err(rpc_error)?))
+    Ok(encode_with_details(&found.map_err(rpc_error)?, names, secrets(caller)))
 }
 
 /// Encodes a result with its details.
 pub(super) fn encode_with_details(
-    services: &Services,
-    caller: Caller,
     result: &CheckResult,
+    names: RegionNames<'_>,
+    secrets: SecretVisibility,
 ) -> GetResponseLogResponse {
     let attempts = result.evidence.iter().flat_map(|evidence| &evidence.attempts);
     GetResponseLogResponse {
-        log: log::encode_log(result, services.probes(caller), result.evidence.is_some()).into(),
-        attempts: attempts.map(|it| log::attempt(it, secrets(caller))).collect(),
+        log: log::encode_log(result, names, result.evidence.is_some()).into(),
+        attempts: attempts.map(|it| log::attempt(it, secrets)).collect(),
     }
 }
 

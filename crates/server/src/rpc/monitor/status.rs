@@ -2,10 +2,37 @@
 
 use contract::monitor::encode_instant;
 use contract::monitor::wire::{CheckResult, Phases, RegionStatus};
-use domain::check::CheckResult as Checked;
-use rules::Region;
+use domain::check::{CheckResult as Checked, ProbeName};
+use rules::{MonitorKind, Region};
 
 use crate::pipeline::{RegionView, WorkspaceProbes};
+
+/// Names of the regions of a monitor's results. All are empty for a kind that no probe checks.
+#[derive(Clone, Copy)]
+pub(in crate::rpc) struct RegionNames<'p> {
+    probes: WorkspaceProbes<'p>,
+    is_probed: bool,
+}
+
+impl<'p> RegionNames<'p> {
+    pub(in crate::rpc) const fn new(probes: WorkspaceProbes<'p>, kind: MonitorKind) -> Self {
+        Self { probes, is_probed: kind.is_probed() }
+    }
+
+    pub(in crate::rpc) fn name(self, region: Region) -> String {
+        if self.is_probed { region.to_string() } else { String::new() }
+    }
+
+    /// Returns the name of the probe of a result.
+    pub(in crate::rpc) fn probe(self, probe: &ProbeName) -> String {
+        if self.is_probed { probe.0.to_string() } else { String::new() }
+    }
+
+    /// Returns the place that checks of a region come from, see [`location`].
+    pub(in crate::rpc) fn place(self, region: Region) -> String {
+        if self.is_probed { location(self.probes, region) } else { String::new() }
+    }
+}
 
 /// Encodes the result of one requested check.
 pub(super) fn encode_result(result: &Checked, probes: WorkspaceProbes<'_>) -> CheckResult {

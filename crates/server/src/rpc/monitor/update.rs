@@ -86,7 +86,7 @@ async fn try_update(
     refuse_unplannable(&candidate)?;
     refuse_unserved(services, &candidate, &seen.monitor.settings.regions)?;
     let revision = seen.monitor.revision;
-    let (status, since) = (seen.status, seen.since);
+    let (status, since, heartbeat) = (seen.status, seen.since, seen.heartbeat);
     let changes =
         field_changes([&seen.monitor, &candidate], |it, secrets| encode(services, it, secrets));
     let update = change(services, caller).with_changes(changes);
@@ -97,7 +97,7 @@ async fn try_update(
                 log_failure(applied, monitor.id, Some(&monitor.settings.name));
             }
             let status = if monitor.settings.active { status } else { MonitorStatus::Unknown };
-            Ok(Some(MonitorWithStatus { monitor, status, since }))
+            Ok(Some(MonitorWithStatus { monitor, status, since, heartbeat }))
         }
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(rpc_error(error)),
@@ -107,11 +107,12 @@ async fn try_update(
 /// Encodes the arguments of a monitor, for the audit log.
 fn encode(services: &Services, monitor: &Monitor, secrets: SecretVisibility) -> Value {
     let (status, default_regions) = (MonitorStatus::Unknown, &*services.default_regions);
-    let stored = StoredMonitor { monitor, status, default_regions, secrets };
+    let stored = StoredMonitor { monitor, status, default_regions, heartbeat: None, secrets };
     let message = match stored.kind() {
         Kind::Http(message) => serde_json::to_value(message),
         Kind::Tcp(message) => serde_json::to_value(message),
         Kind::Dns(message) => serde_json::to_value(message),
+        Kind::Heartbeat(message) => serde_json::to_value(message),
     };
     let mut message = message.expect("a message of the contract has a JSON form");
     if let Some(fields) = message.as_object_mut() {
@@ -127,6 +128,7 @@ fn wrong_kind(is: MonitorKind) -> Error {
         MonitorKind::Http => "UpdateHttpMonitor",
         MonitorKind::Tcp => "UpdateTcpMonitor",
         MonitorKind::Dns => "UpdateDnsMonitor",
+        MonitorKind::Heartbeat => "UpdateHeartbeatMonitor",
     };
     let allowed = format!("names a monitor of type {is}; call {method}");
     let violations = Violations::from(Violation::without_value("monitor.id", allowed));

@@ -86,7 +86,7 @@ fn address_of(services: &Services, monitor: &Monitor) -> Option<(&'static str, S
         Check::Http(http) => Some(("url", http.url.clone())),
         Check::Tcp(tcp) => Some(("uri", format!("http://{}", tcp.uri))),
         // DNS checks query the name servers of the operator.
-        Check::Dns(_) => None,
+        Check::Dns(_) | Check::Heartbeat(_) => None,
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use domain::cadence::{Missed, MissedReason};
 use domain::check::{CheckResult, Outcome, Phases, ProbeName, ResultKey, Trigger};
 use domain::judge::{CloseReason, IncidentChange, StatusReason, Transition};
-use rules::{IncidentId, MonitorId, MonitorStatus, Region, Scope, Timestamp};
+use rules::{IncidentId, MonitorId, MonitorStatus, Region, Role, Scope, Timestamp};
 use serde_json::json;
 use store::Batch;
 use testkit::browser::{Browser, View};
@@ -16,6 +16,8 @@ use testkit::server::{START, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio::process::Command;
 
+use super::settings::join;
+use crate::heartbeats;
 use crate::screen::take_picture;
 
 pub(super) const REGIONS: [Region; 3] = [Region::FlyAms, Region::FlyIad, Region::FlySin];
@@ -306,4 +308,22 @@ async fn scripts_show_check_and_test_beside_the_page() {
         assert_eq!(tab.errors().await, Vec::<String>::new(), "{view:?}");
         tab.close().await;
     }
+}
+
+#[tokio::test]
+async fn viewers_neither_see_nor_replace_heartbeat_urls() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let vera = join(&server, &ada, "vera@example.com", Role::Viewer).await;
+    let monitor = heartbeats::monitor(&server, json!({})).await;
+    let page = format!("/w/acme/monitors/{}", monitor["id"].as_str().unwrap());
+    let (url, rotate) = (monitor["url"].as_str().unwrap(), format!("{page}/rotate-url"));
+    assert!(ada.get(&page).await.text().contains(url));
+    let seen = vera.get(&page).await;
+    assert!(seen.status == 200 && !seen.text().contains(url), "{seen}");
+    assert_eq!(vera.post(&rotate, &[]).await.status, 403);
+    assert_eq!(ada.get(&rotate).await.status, 200);
+    assert_eq!(ada.post(&rotate, &[]).await.status, 303);
+    let text = ada.get(&page).await.text();
+    assert!(!text.contains(url) && text.contains("/heartbeat/"), "{text}");
 }

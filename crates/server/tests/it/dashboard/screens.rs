@@ -12,11 +12,15 @@ use testkit::server::TestServer;
 
 use super::device::Program;
 use super::showcase::Showcase;
-use crate::screen::{commit_picture, fits};
+use crate::screen::{commit_picture, fits, take_picture};
 
 const PHONE: View = View { width: 390, height: 844, ..View::PHONE };
 
-/// Screens: the name of the picture, the route, and the query.
+/// The page of a heartbeat monitor. Its picture would have another URL each time.
+const HEARTBEAT: &str = "monitor-heartbeat";
+
+/// Screens: the name of the picture, the route, and the query. `{heartbeat}` is the `{monitor}` of a heartbeat
+/// monitor.
 const SCREENS: &[(&str, &str, &str)] = &[
     ("account", "/account", ""),
     ("account-email", "/account/email/{token}", ""),
@@ -33,6 +37,8 @@ const SCREENS: &[(&str, &str, &str)] = &[
     ("monitor-log", "/w/{workspace}/monitors/{monitor}/log", ""),
     ("monitor-check", "/w/{workspace}/monitors/{monitor}/log/{result}", ""),
     ("monitor-delete", "/w/{workspace}/monitors/{monitor}/delete", ""),
+    (HEARTBEAT, "/w/{workspace}/monitors/{heartbeat}", ""),
+    ("monitor-rotate-url", "/w/{workspace}/monitors/{heartbeat}/rotate-url", ""),
     ("monitor-terraform", "/w/{workspace}/monitors/{monitor}/terraform", ""),
     ("monitor-curl", "/w/{workspace}/monitors/{monitor}/curl", ""),
     ("incidents", "/w/{workspace}/incidents", ""),
@@ -147,7 +153,12 @@ async fn check_screens(view: View) {
             tab.evaluate("document.querySelector('iframe').loading = 'eager'").await;
             tab.until(PREVIEW_IS_LOADED).await;
         }
-        check(&tab, name, view).await;
+        if *name == HEARTBEAT {
+            inspect(&tab, name, view).await;
+            take_picture(&tab, name, view).await;
+        } else {
+            check(&tab, name, view).await;
+        }
     }
     let program = Program::begin(&showcase.server).await;
     assert_eq!(tab.visit(&format!("/login/device?code={}", program.user_code())).await, 200);
@@ -182,10 +193,15 @@ async fn check_screens(view: View) {
 fn every_route_is_listed() {
     let gets = dashboard::route_rules().filter(|rule| rule.method == Method::GET);
     let routes: BTreeSet<&str> = gets.map(|rule| rule.path).collect();
-    let inside = SCREENS.iter().map(|(_, route, _)| *route);
+    let inside: Vec<String> =
+        SCREENS.iter().map(|(_, route, _)| route.replace("{heartbeat}", "{monitor}")).collect();
     let outside = OUTSIDE.iter().map(|(_, route)| *route);
-    let listed: BTreeSet<&str> =
-        inside.chain(outside).chain(WITHOUT_SCREEN.iter().copied()).collect();
+    let listed: BTreeSet<&str> = inside
+        .iter()
+        .map(String::as_str)
+        .chain(outside)
+        .chain(WITHOUT_SCREEN.iter().copied())
+        .collect();
     assert_eq!(listed, routes);
 }
 

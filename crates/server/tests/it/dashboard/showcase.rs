@@ -11,7 +11,7 @@ use rules::{Role, UserId, WorkspaceId};
 use serde_json::{Value, json};
 use testkit::mail::MailServer;
 use testkit::person::{PASSWORD, Person};
-use testkit::server::{Caller, MAINTENANCES, STATUS_PAGES, TestServer};
+use testkit::server::{Caller, MAINTENANCES, MONITORS, STATUS_PAGES, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
 
 use self::monitors::{Now, monitor_id};
@@ -20,6 +20,8 @@ use super::account::with_mail;
 use super::authenticator::enrol_person;
 use super::sample::{PathValues, created};
 use super::settings::between;
+use crate::heartbeats;
+use crate::pipeline::until;
 
 /// Time of day at which everything is shown.
 const AFTERNOON: Duration = Duration::from_mins(14 * 60 + 37);
@@ -107,6 +109,7 @@ impl Showcase {
         self.add_maintenance(&caller).await;
         self.add_people().await;
         self.add_incident_work().await;
+        self.add_heartbeat(&caller).await;
         place.store_results(0..monitors::OUTAGE).await;
         place.store_statuses(|shown| shown.now == LATEST, place.now - MINUTE * 4).await;
         self.read_ids().await;
@@ -262,7 +265,7 @@ impl Showcase {
         ];
         let id = self.create("/status-reports/new", &report).await;
         self.values.set("report", id);
-        self.server.advance(OUTAGE.saturating_sub(MINUTE * 10));
+        self.server.advance(OUTAGE.saturating_sub(MINUTE * 12));
         for (name, title, text) in [
             ("Disk full", "Storage is degraded", "We free space and watch the disks."),
             ("Provider down", "A provider has an outage", "We wait for our provider."),
@@ -271,6 +274,28 @@ impl Showcase {
                 [("name", name), ("title", title), ("status", "investigating"), ("text", text)];
             self.post("/status-reports/templates/new", &fields).await;
         }
+    }
+
+    /// Adds a heartbeat monitor whose job has run.
+    async fn add_heartbeat(&mut self, caller: &Caller) {
+        let monitor = json!({
+            "name": "Nightly backup", "interval": 86_400, "grace": 3_600, "active": true,
+        });
+        let request = json!({ "monitor": monitor });
+        let made = call(caller, MONITORS, "CreateHeartbeatMonitor", request).await;
+        let monitor = &made["monitor"];
+        self.values.set("heartbeat", monitor["id"].as_str().unwrap());
+        for (end, body) in [("/start", ""), ("", "4 databases, 18.2 GiB")] {
+            let path = heartbeats::path(monitor, end);
+            assert_eq!(heartbeats::call(&self.server, "POST", &path, body).await.status, 200);
+            self.server.advance(MINUTE);
+        }
+        until(async || {
+            let asked = json!({ "id": monitor["id"] });
+            let found = call(caller, MONITORS, "GetMonitorStatus", asked).await;
+            (found["status"] == "active").then_some(())
+        })
+        .await;
     }
 
     /// Reads the IDs that only lists have.

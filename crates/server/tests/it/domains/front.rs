@@ -7,6 +7,7 @@ use testkit::server::{STATUS_PAGES, TestServer};
 use testkit::target::DnsTarget;
 
 use super::{DOMAIN, HOST, a_page, asks, create, owns, until, visit};
+use crate::heartbeats;
 
 async fn a_server(dns: &DnsTarget) -> TestServer {
     dns.record(DOMAIN, RecordKind::Cname, HOST);
@@ -32,6 +33,17 @@ async fn domain_root_serves_the_page_without_the_service() {
         assert_eq!(visit(server.address(), host, "/healthz", &[]).await.status, 200);
         assert_eq!(visit(server.address(), host, "/status/acme", &[]).await.status, 200);
     }
+}
+
+#[tokio::test]
+async fn page_domain_receives_no_heartbeats() {
+    let dns = DnsTarget::start().await;
+    let server = a_server(&dns).await;
+    a_page(&dns, &server, "acme", DOMAIN).await;
+    let monitor = heartbeats::monitor(&server, json!({})).await;
+    let path = heartbeats::path(&monitor, "");
+    assert_eq!(visit(server.address(), DOMAIN, &path, &[]).await.status, 404);
+    assert_eq!(visit(server.address(), HOST, &path, &[]).await.status, 200);
 }
 
 #[tokio::test]

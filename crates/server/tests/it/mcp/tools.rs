@@ -30,7 +30,7 @@ async fn result_has_a_sentence_and_the_contracts_json() {
     monitor(&server, "Mail").await;
     let result = call(&server, Scope::Read, "list_monitors", json!({ "limit": 1 })).await;
     let text = result["content"][0]["text"].as_str().unwrap();
-    insta::assert_snapshot!(text, @"List monitors: 0 httpMonitors, 1 tcpMonitors, 0 dnsMonitors. More exist: call again with `pageToken` set to `nextPageToken`.");
+    insta::assert_snapshot!(text, @"List monitors: 0 httpMonitors, 1 tcpMonitors, 0 dnsMonitors, 0 heartbeatMonitors. More exist: call again with `pageToken` set to `nextPageToken`.");
     let again: Value =
         serde_json::from_str(result["content"][1]["text"].as_str().unwrap()).unwrap();
     assert_eq!(again, result["structuredContent"]);
@@ -59,7 +59,9 @@ async fn monitor_of_each_kind_can_be_paused() {
     let http = data(&server, "create_http_monitor", http).await["monitor"]["id"].clone();
     let dns = data(&server, "create_dns_monitor", dns).await["monitor"]["id"].clone();
     let tcp = json!(monitor(&server, "t").await);
-    for id in [http, tcp, dns] {
+    let heartbeat = json!({ "monitor": { "name": "b", "interval": 60, "active": true } });
+    let heartbeat = data(&server, "create_heartbeat_monitor", heartbeat).await;
+    for id in [http, tcp, dns, heartbeat["monitor"]["id"].clone()] {
         for (tool, active) in
             [("pause_monitor", false), ("pause_monitor", false), ("resume_monitor", true)]
         {
@@ -70,6 +72,19 @@ async fn monitor_of_each_kind_can_be_paused() {
             let answer = data(&server, tool, arguments).await;
             assert_eq!(answer["monitor"]["active"], json!(active), "{tool}: {answer}");
         }
+    }
+}
+
+#[tokio::test]
+async fn results_omit_the_url_of_a_heartbeat_monitor() {
+    let server = TestServer::start().await;
+    let new = json!({ "monitor": { "name": "Backup", "interval": 3_600 } });
+    let created = data(&server, "create_heartbeat_monitor", new).await;
+    let id = json!({ "id": created["monitor"]["id"] });
+    let read = data(&server, "get_monitor", id.clone()).await;
+    let rotated = data(&server, "rotate_heartbeat_url", id).await;
+    for answer in [created, read, rotated] {
+        assert!(!answer.to_string().contains("/heartbeat/"), "{answer}");
     }
 }
 

@@ -17,6 +17,7 @@ use testkit::server::{NOTIFICATIONS, TestServer};
 use testkit::target::{DnsTarget, HttpTarget, ScriptedResponse, TcpTarget};
 
 use super::{PERIOD, Watched, until};
+use crate::heartbeats;
 
 /// Number of hosts, each with a monitor. It exceeds the minimum for a probe to become suspect.
 const HOSTS: usize = 6;
@@ -186,6 +187,20 @@ async fn suspect_probe_has_no_vote_after_restart() {
     let entries = fixture.audit_entries(2).await;
     assert_eq!(entries.len(), 2, "the suspicion goes on: {:?}", format_entries(&entries));
     assert_eq!(fixture.statuses().await, ["active"; HOSTS]);
+}
+
+// docs/decisions/0080-heartbeats.md: "A heartbeat monitor is a kind of monitor without a probe."
+#[tokio::test]
+async fn suspect_probe_does_not_void_reported_failures() {
+    let silent = TcpTarget::refusing();
+    let fixture = SuspicionFixture::start(&[silent.address()]).await;
+    let server = &fixture.watched.server;
+    let monitor = heartbeats::monitor(server, json!({})).await;
+    fixture.answer_all(ScriptedResponse::status(503)).await;
+    fixture.audit_entries(1).await;
+    heartbeats::call(server, "GET", &heartbeats::path(&monitor, "/fail"), "").await;
+    heartbeats::wait_for(server, &monitor, "error").await;
+    assert_eq!(fixture.health().await, "suspect");
 }
 
 #[tokio::test]

@@ -30,16 +30,16 @@ pub(super) async fn all(caller: &Caller) -> Vec<Kind> {
     let monitor = created(caller, MONITORS, "CreateTcpMonitor", monitor, "monitor").await;
     let (page, monitor) = (&page["id"], &monitor["id"]);
     let kind = |service, name, field, list, fields| Kind { service, name, field, list, fields };
-    vec![
-        kind(
-            MONITORS,
-            "HttpMonitor",
-            "monitor",
-            ("ListMonitors", "httpMonitors"),
-            a_monitor("http"),
-        ),
-        kind(MONITORS, "TcpMonitor", "monitor", ("ListMonitors", "tcpMonitors"), a_monitor("tcp")),
-        kind(MONITORS, "DnsMonitor", "monitor", ("ListMonitors", "dnsMonitors"), a_monitor("dns")),
+    let monitors = [
+        ("HttpMonitor", "httpMonitors", "http"),
+        ("TcpMonitor", "tcpMonitors", "tcp"),
+        ("DnsMonitor", "dnsMonitors", "dns"),
+        ("HeartbeatMonitor", "heartbeatMonitors", "heartbeat"),
+    ];
+    let mut all = Vec::from(monitors.map(|(name, list, word)| {
+        kind(MONITORS, name, "monitor", ("ListMonitors", list), a_monitor(word))
+    }));
+    all.extend([
         kind(
             NOTIFICATIONS,
             "Notification",
@@ -90,7 +90,8 @@ pub(super) async fn all(caller: &Caller) -> Vec<Kind> {
             json!({ "title": "Moving", "startsAt": "2100-01-01T00:00:00Z", "duration": "1h",
                 "monitorIds": [monitor] }),
         ),
-    ]
+    ]);
+    all
 }
 
 impl Kind {

@@ -42,7 +42,7 @@ async fn an_empty_workspace_answers_its_empty_lists() {
     // spec: §4.3: an empty object is accepted and `httpMonitors` is present
     let server = TestServer::start().await;
     let reply = server.caller(Scope::Read).rpc("ListMonitors", json!({})).await;
-    assert_snapshot!(reply, @r#"200 {"httpMonitors":[],"tcpMonitors":[],"dnsMonitors":[],"totalSize":0,"nextPageToken":""}"#);
+    assert_snapshot!(reply, @r#"200 {"httpMonitors":[],"tcpMonitors":[],"dnsMonitors":[],"heartbeatMonitors":[],"totalSize":0,"nextPageToken":""}"#);
 }
 
 #[tokio::test]

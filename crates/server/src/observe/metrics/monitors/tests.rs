@@ -15,6 +15,7 @@ fn monitor(number: u64, name: &str) -> ActiveMonitor {
         name: name.to_owned(),
         kind: MonitorKind::Http,
         status: MonitorStatus::Degraded,
+        is_in_maintenance: true,
     }
 }
 
@@ -93,6 +94,9 @@ fn page_shows_status_latencies_and_certificate() {
     aloft_monitor_status{workspace="acme",id="mon_0000000000001",name="Shop \"1\"\\\n",kind="http",status="degraded"} 1
     aloft_monitor_status{workspace="acme",id="mon_0000000000001",name="Shop \"1\"\\\n",kind="http",status="error"} 0
     aloft_monitor_status{workspace="acme",id="mon_0000000000001",name="Shop \"1\"\\\n",kind="http",status="unknown"} 0
+    # HELP aloft_monitor_in_maintenance Whether a maintenance holds the alerts of a monitor: 1 or 0
+    # TYPE aloft_monitor_in_maintenance gauge
+    aloft_monitor_in_maintenance{workspace="acme",id="mon_0000000000001",name="Shop \"1\"\\\n",kind="http"} 1
     # HELP aloft_monitor_latency_seconds Duration of the latest check of a monitor in a region
     # TYPE aloft_monitor_latency_seconds gauge
     # UNIT aloft_monitor_latency_seconds seconds

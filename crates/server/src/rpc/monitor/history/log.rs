@@ -12,14 +12,13 @@ use domain::check::{
 };
 use store::LogCursor;
 
-use super::super::status::location as encode_location;
+use super::super::status::RegionNames;
 use super::cursor;
-use crate::pipeline::WorkspaceProbes;
 
 /// Encodes a result as an item of a list.
 pub(super) fn encode_log(
     result: &CheckResult,
-    probes: WorkspaceProbes<'_>,
+    names: RegionNames<'_>,
     has_details: bool,
 ) -> ResponseLog {
     let identity = result.identity;
@@ -32,8 +31,8 @@ pub(super) fn encode_log(
     ResponseLog {
         id: cursor::encode_id(&at),
         slot: encode_instant(identity.slot),
-        region: identity.region.to_string(),
-        served_by: result.probe.0.to_string(),
+        region: names.name(identity.region),
+        served_by: names.probe(&result.probe),
         trigger: identity.trigger.as_str().to_owned(),
         outcome: result.outcome.as_str().to_owned(),
         latency_us: micros(result.latency_us),
@@ -42,7 +41,7 @@ pub(super) fn encode_log(
         phases: phases(&result.phases).into(),
         finished_at: encode_instant(result.finished_at),
         has_details,
-        place: encode_location(probes, identity.region),
+        place: names.place(identity.region),
     }
 }
 

@@ -11,10 +11,9 @@ use rules::{Timestamp, Violation, Violations, limits};
 use store::{MissedCursor, MissedFilter};
 
 use super::super::find;
-use super::super::status::location;
+use super::super::status::RegionNames;
 use super::{limit, parse_names, regions};
 use crate::auth::Caller;
-use crate::pipeline::WorkspaceProbes;
 use crate::rpc::request::parse_time;
 use crate::rpc::{Services, rpc_error};
 
@@ -48,24 +47,26 @@ pub(in crate::rpc) async fn list_missed(
     if !wrong.is_empty() {
         return Err(rpc::invalid(&Violations(wrong)));
     }
-    let monitor = find(services, caller, &request.id).await?.monitor.id;
+    let stored = find(services, caller, &request.id).await?;
+    let (monitor, kind) = (stored.monitor.id, stored.monitor.settings.check.kind());
+    let names = RegionNames::new(services.probes(caller), kind);
     let missed = services.store.missed();
     let page = missed.list(caller.workspace, monitor, &filter, after, limit).await;
     let page = page.map_err(rpc_error)?;
     Ok(ListMissedSlotsResponse {
-        missed: page.ranges.iter().map(|it| encode_missed(it, services.probes(caller))).collect(),
+        missed: page.ranges.iter().map(|it| encode_missed(it, names)).collect(),
         next_page_token: page.next.as_ref().map(encode_token).unwrap_or_default(),
     })
 }
 
-fn encode_missed(missed: &Missed, probes: WorkspaceProbes<'_>) -> MissedSlots {
+fn encode_missed(missed: &Missed, names: RegionNames<'_>) -> MissedSlots {
     MissedSlots {
-        region: missed.region.to_string(),
+        region: names.name(missed.region),
         first_slot: encode_instant(missed.first_slot),
         last_slot: encode_instant(missed.last_slot),
         slots: micros(missed.count),
         reason: missed.reason.as_str().to_owned(),
-        place: location(probes, missed.region),
+        place: names.place(missed.region),
     }
 }
 

@@ -171,6 +171,7 @@ pub(super) const WITHOUT_SCREEN: &[&str] = &[
     "/w/{workspace}/monitors/{monitor}/delete",
     "/w/{workspace}/monitors/{monitor}/pause",
     "/w/{workspace}/monitors/{monitor}/resume",
+    "/w/{workspace}/monitors/{monitor}/rotate-url",
     "/w/{workspace}/pages/{page}/components/{component}/delete",
     "/w/{workspace}/pages/{page}/delete",
     "/w/{workspace}/pages/{page}/groups/{group}/delete",

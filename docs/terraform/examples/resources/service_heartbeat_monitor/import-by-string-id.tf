@@ -1,0 +1,4 @@
+import {
+  to = service_heartbeat_monitor.backup
+  id = "mon_0de1m9fvnhq2s"
+}

@@ -1,0 +1,1 @@
+terraform import service_heartbeat_monitor.backup mon_0de1m9fvnhq2s
