@@ -348,13 +348,8 @@ impl Pipeline {
         let plan = Arc::new(self.plan(monitor, regions.iter())?);
         let probes = self.probes.of(monitor.workspace);
         let is_probed = settings.check.is_probed();
-        let serving = |region| {
-            if is_probed {
-                probes.serving(region)
-            } else {
-                ServedRegion { region, probe: ProbeIndex::NONE }
-            }
-        };
+        let unserved = |region| ServedRegion { region, probe: ProbeIndex::NONE };
+        let serving = |region| if is_probed { probes.serving(region) } else { unserved(region) };
         let serving = regions.iter().map(serving).collect();
         let policy = Policy::new(settings, monitor.revision, serving);
         let judge_state = judge_state.unwrap_or_else(|| JudgeState::new(&policy, self.ctx.now()));

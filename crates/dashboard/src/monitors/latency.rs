@@ -93,7 +93,7 @@ impl Window {
     }
 }
 
-/// What the charts of a monitor show.
+/// Latencies of a monitor, by step of time.
 #[derive(Clone, Debug)]
 pub(super) struct Latencies {
     range: Range,

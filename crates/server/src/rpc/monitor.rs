@@ -98,8 +98,7 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateHttpMonitorResponse> {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-        let update = self.update(&context, given, Edit { mask, revision });
-        let (monitor, warnings) = Box::pin(update).await?;
+        let (monitor, warnings) = self.update(&context, given, Edit { mask, revision }).await?;
         Response::ok(UpdateHttpMonitorResponse { monitor: monitor.into(), warnings })
     }
 
@@ -110,8 +109,7 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateTcpMonitorResponse> {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-        let update = self.update(&context, given, Edit { mask, revision });
-        let (monitor, warnings) = Box::pin(update).await?;
+        let (monitor, warnings) = self.update(&context, given, Edit { mask, revision }).await?;
         Response::ok(UpdateTcpMonitorResponse { monitor: monitor.into(), warnings })
     }
 
@@ -122,8 +120,7 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateDnsMonitorResponse> {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-        let update = self.update(&context, given, Edit { mask, revision });
-        let (monitor, warnings) = Box::pin(update).await?;
+        let (monitor, warnings) = self.update(&context, given, Edit { mask, revision }).await?;
         Response::ok(UpdateDnsMonitorResponse { monitor: monitor.into(), warnings })
     }
 
@@ -134,8 +131,7 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateHeartbeatMonitorResponse> {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-        let update = self.update(&context, given, Edit { mask, revision });
-        let (monitor, warnings) = Box::pin(update).await?;
+        let (monitor, warnings) = self.update(&context, given, Edit { mask, revision }).await?;
         Response::ok(UpdateHeartbeatMonitorResponse { monitor: monitor.into(), warnings })
     }
 
