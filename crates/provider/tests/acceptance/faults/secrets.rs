@@ -72,7 +72,7 @@ async fn read_key_plans_with_hidden_secrets() {
     let refusal = error.diagnostics().iter().find(|shown| shown.severity == "error").unwrap();
     insta::assert_snapshot!(refusal, @r#"
     error: Cannot change the status page
-      on main.tf line 40: resource "service_status_page" "p" {
+      on main.tf line 42: resource "service_status_page" "p" {
       The service rejected a change: this key is read-only. A plan needs a key with the scope read, an apply a key with the scope write.
     "#);
 }
