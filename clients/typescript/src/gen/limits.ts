@@ -11,6 +11,9 @@ export const WAITING_CALL_MS = 150000;
 export const LIMITS = {
   monitor: {
     name: { min: 1, max: 256 },
+    timeout: { min: 0, max: 120000, default: 45000 },
+    degradedAt: { min: 0, max: 120000 },
+    retry: { min: 0, max: 10, default: 3 },
     active: { default: false },
     public: { default: false },
     description: { min: 0, max: 1024 },

@@ -116,7 +116,10 @@ test("the kind of a monitor narrows its type", () => {
     if (monitor.http) {
       return monitor.http.url;
     }
-    return monitor.tcp ? monitor.tcp.uri : monitor.dns.uri;
+    if (monitor.tcp) {
+      return monitor.tcp.uri;
+    }
+    return monitor.dns ? monitor.dns.uri : monitor.heartbeat.name;
   };
   assert.equal(typeof target, "function");
 });

@@ -33,6 +33,7 @@ pages! {
     the_python_clients_front_page_holds: "clients/python/README.md",
     a_first_monitor_holds: "docs/guides/first-monitor.md",
     alerts_hold: "docs/guides/alerts.md",
+    heartbeats_hold: "docs/guides/heartbeats.md",
     a_status_page_holds: "docs/guides/status-page.md",
     terraform_holds: "docs/guides/terraform.md",
     monitors_as_yaml_hold: "docs/guides/monitors-as-yaml.md",

@@ -25,10 +25,10 @@ const RESOURCES: [(&str, &[&Resource]); 15] = [
     ("incident_comment", &[&tables::INCIDENT_COMMENT]),
     ("signing_secret", &[&tables::SIGNING_SECRET]),
 ];
-/// Name of the limits that all kinds of monitors share.
+/// Name of the limits that all kinds of monitors share which probes check.
 const MONITOR: &str = "monitor";
-const MONITORS: [&Resource; 4] =
-    [&tables::HTTP_MONITOR, &tables::TCP_MONITOR, &tables::DNS_MONITOR, &tables::HEARTBEAT_MONITOR];
+const MONITORS: [&Resource; 3] =
+    [&tables::HTTP_MONITOR, &tables::TCP_MONITOR, &tables::DNS_MONITOR];
 
 /// A name of the contract and its limit.
 pub(in crate::codegen) type LimitEntry = (String, Limit);

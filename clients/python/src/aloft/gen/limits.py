@@ -35,6 +35,17 @@ class monitor:
     class name:
         min: Final = 1
         max: Final = 256
+    class timeout:
+        min: Final = 0
+        max: Final = 120000
+        default: Final = 45000
+    class degraded_at:
+        min: Final = 0
+        max: Final = 120000
+    class retry:
+        min: Final = 0
+        max: Final = 10
+        default: Final = 3
     class active:
         default: Final = False
     class public:
