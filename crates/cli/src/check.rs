@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::{Args, Subcommand};
 use domain::check::{CheckPlan, Evidence, Job, Outcome, Trigger};
-use probe::Probe;
-use rules::monitor::{Monitor, MonitorDraft};
+use probe::{ClientCertificate, Probe};
+use rules::monitor::{Check, Monitor, MonitorDraft};
 use rules::{MonitorId, Region, WorkspaceId};
 use serde_json::json;
 use server::boot;
@@ -28,7 +28,7 @@ use crate::output;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Target {
     /// Send an HTTP request and check the response
-    Http(draft::HttpArgs),
+    Http(Box<draft::HttpArgs>),
     /// Open a TCP connection
     Tcp(draft::TcpArgs),
     /// Look up a domain name
@@ -117,9 +117,21 @@ impl CheckArgs {
     }
 }
 
+/// Refuses a client certificate that no check can present, as the service does.
+fn check_client_certificate(check: &Check) -> Result<()> {
+    let Check::Http(http) = check else { return Ok(()) };
+    if let Some((certificate, key)) = http.client_certificate.as_ref().zip(http.client_key.as_ref())
+    {
+        ClientCertificate::read(certificate, key.0.expose())
+            .map_err(|why| anyhow!("`{}` {why}", why.argument()))?;
+    }
+    Ok(())
+}
+
 fn job(ctx: &Context, draft: MonitorDraft) -> Result<Job> {
     let now = ctx.now();
     let settings = draft.parse()?;
+    check_client_certificate(&settings.check)?;
     let period = settings.periodicity.period();
     let monitor = Monitor {
         id: MonitorId::from_bits(0),

@@ -219,7 +219,7 @@ fn flags(tables: &[KindTable]) -> Vec<Flag> {
                 TableRow::Field(field) if is_set(field) => {
                     (long(field), format!("{text}. Repeatable, or separated by commas"))
                 }
-                TableRow::Field(field) if is_secret(field) => {
+                TableRow::Field(field) if is_in_file(field) => {
                     (long(field), format!("{text}. In this file, - for standard input"))
                 }
                 TableRow::Field(field) => (long(field), text.to_owned()),
@@ -248,14 +248,14 @@ fn flags_of<S: FlagSource>() -> Vec<Flag> {
 
 /// Returns the name of a field's flag. Sets have the singular, because each value is a flag. IDs of other
 /// resources have the name of the resource, because its name is a value too. Secrets are in files, because
-/// other users of a machine can read its command lines.
+/// other users of a machine can read its command lines, and objects in PEM, because they have lines.
 fn long(field: &Field) -> String {
     let name = field.name.replace('_', "-");
     if let Shape::Id(_) = field.shape {
         name.trim_end_matches("-id").to_owned()
     } else if let Shape::SetOfIds(_) = field.shape {
         name.trim_end_matches("-ids").to_owned()
-    } else if is_secret(field) {
+    } else if is_in_file(field) {
         format!("{name}-file")
     } else if is_set(field) {
         name.trim_end_matches('s').to_owned()
@@ -264,12 +264,13 @@ fn long(field: &Field) -> String {
     }
 }
 
-const fn is_secret(field: &Field) -> bool {
-    field.sensitive && matches!(field.shape, Shape::Text { .. })
+const fn is_in_file(field: &Field) -> bool {
+    let is_pem = matches!(field.shape, Shape::Certificates { .. } | Shape::PrivateKey { .. });
+    is_pem || (field.sensitive && matches!(field.shape, Shape::Text { .. }))
 }
 
-/// Reads the value of a secret from a file, or from standard input for `-`, without the end of its line.
-fn read_secret(path: &str) -> Result<String, String> {
+/// Reads a text from a file, or from standard input for `-`, without the end of its last line.
+pub(crate) fn read_text(path: &str) -> Result<String, String> {
     let text =
         if path == "-" { std::io::read_to_string(stdin()) } else { fs::read_to_string(path) };
     let text = text.map_err(|why| format!("reading the file: {why}"))?;
@@ -315,7 +316,7 @@ fn shaped(arg: Arg, field: &'static Field) -> Arg {
             .hide_possible_values(is_long),
         Shape::HttpUrl { .. } => arg.value_name("URL"),
         Shape::Id(_) => arg.value_name("ID|NAME").alias(field.name.replace('_', "-")),
-        _ if is_secret(field) => arg.value_name("FILE").value_parser(read_secret),
+        _ if is_in_file(field) => arg.value_name("FILE").value_parser(read_text),
         _ => arg.value_name("TEXT"),
     }
 }

@@ -1,7 +1,7 @@
 //! Differences between a resource as a file wants it and as the service returns it, in the
 //! contract's JSON. An absent value equals its default, and an empty list or text an absent one.
 
-use rules::field::{Block, Field, Presence, Redaction, Shape, Value, ValueType, json_name};
+use rules::field::{Block, Field, Presence, Redaction, Rule, Shape, Value, ValueType, json_name};
 use serde_json::{Map, Value as Json};
 
 use crate::desired::Desired;
@@ -52,6 +52,9 @@ pub(crate) fn compare(desired: &Desired, wire: &Json, old: &Json, reads_only: bo
     let found = Comparison::default();
     let mut comparer = Comparer { desired, reads_only, found };
     for field in desired.kind().fields().filter(|field| !desired.leaves(field)) {
+        if has_absent_partner(desired, field, [old, wire]) {
+            continue;
+        }
         let name = json_name(field.name);
         let pair = Pair { path: field.name.to_owned(), old: &old[&name], new: &wire[&name] };
         comparer.field(field, pair);
@@ -62,6 +65,18 @@ pub(crate) fn compare(desired: &Desired, wire: &Json, old: &Json, reads_only: bo
         comparer.block(block, &pair);
     }
     comparer.found
+}
+
+/// Returns whether a field is absent in both versions, because the visible one that it comes with is.
+fn has_absent_partner(desired: &Desired, field: &Field, versions: [&Json; 2]) -> bool {
+    if !field.is_absent_for_readers() {
+        return false;
+    }
+    let partner = desired.kind().rules().find_map(|rule| match rule {
+        Rule::Together { first, second } if *second == field.name => Some(json_name(first)),
+        Rule::Together { .. } | Rule::RequiredWhen { .. } | Rule::ExactlyOneBlock { .. } => None,
+    });
+    partner.is_some_and(|name| versions.iter().all(|version| version[&name].is_null()))
 }
 
 impl Comparer<'_> {

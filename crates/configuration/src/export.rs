@@ -134,7 +134,7 @@ impl Exporter<'_> {
         }
         let named_by = it.kind.rules().find_map(|rule| match rule {
             Rule::ExactlyOneBlock { named_by } => Some(*named_by),
-            Rule::RequiredWhen { .. } => None,
+            Rule::RequiredWhen { .. } | Rule::Together { .. } => None,
         });
         for field in it.kind.fields() {
             // Their place or their block says it.
@@ -247,6 +247,11 @@ fn is_required(it: &Existing, field: &Field) -> bool {
         || it.kind.rules().any(|rule| match rule {
             Rule::RequiredWhen { field: name, when, is } => {
                 *name == field.name && text(&it.json, &json_name(when)) == *is
+            }
+            Rule::Together { first, second } => {
+                let is_given = |name| !it.json[json_name(name)].is_null();
+                (*first == field.name && is_given(second))
+                    || (*second == field.name && is_given(first))
             }
             Rule::ExactlyOneBlock { .. } => false,
         })

@@ -109,6 +109,9 @@ fn resource(kind: Kind, implied: &[&str]) -> Json {
             "if": { "properties": { *when: { "const": is } }, "required": [when] },
             "then": { "required": [field] },
         })),
+        Rule::Together { first, second } => Some(json!({
+            "dependentRequired": { *first: [second], *second: [first] },
+        })),
         Rule::ExactlyOneBlock { .. } => None,
     });
     let rules: Vec<Json> = rules.collect();

@@ -20,6 +20,7 @@ mod difference;
 mod edit;
 mod fields;
 mod heartbeat;
+mod kept_key;
 mod latency;
 mod log;
 mod log_query;

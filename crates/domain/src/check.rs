@@ -30,6 +30,6 @@ pub use observation::{
     Attempt, Certificate, DnsAnswer, DnsObservation, DnsRecord, Failure, FailureKind, Hop,
     HttpObservation, Observation, ObservedBody, Phases, SearchResult, TcpObservation,
 };
-pub use plan::{CheckPlan, InvalidPlan, Job, PlannedCheck, ResultKey, Trigger};
+pub use plan::{CheckPlan, InvalidPlan, Job, JobMessage, PlannedCheck, ResultKey, Trigger};
 pub use result::{CheckResult, ProbeName, Undecided, conclude};
 pub use retry::{NoRetry, Retry, next_attempt};

@@ -9,7 +9,8 @@ use rules::monitor::{
 };
 use rules::tables::{CERTIFICATE_WARN_DAYS_MAX, HTTP_MONITOR, RETRY_MAX, TIMEOUT_MS_MAX};
 use rules::{
-    IpVersion, Method, NumberComparator, Periodicity, RecordComparator, RecordKind, TextComparator,
+    IpVersion, Method, NumberComparator, Periodicity, RecordComparator, RecordKind, Secret,
+    TextComparator,
 };
 
 use crate::preview::Entry;
@@ -131,6 +132,24 @@ pub(crate) fn json_value(
         target: Some(target.into()),
         comparator: Some(comparator.to_string()),
     });
+}
+
+/// Sets the client certificate and its key, if both have the form that their table allows.
+pub(crate) fn client_certificate(
+    http: &mut HttpDraft,
+    (certificate, key): (String, String),
+    entry: &mut Entry,
+) {
+    let broken = |name: &str, text: &str| {
+        let rule = HTTP_MONITOR.field(name).shape.violated_by(text)?;
+        Some(format!("`{name}` {rule}"))
+    };
+    let broken = broken("client_certificate", &certificate).or_else(|| broken("client_key", &key));
+    if let Some(remedy) = broken {
+        return entry.lose("the client certificate", remedy);
+    }
+    http.client_certificate = Some(certificate);
+    http.client_key = Some(Secret::new(key));
 }
 
 /// Sets the days of a warning before the expiry of a certificate, if the monitor uses TLS.

@@ -33,9 +33,10 @@ pub(crate) fn read(path: &Path, environment: Environment<'_>) -> Result<Reading,
         return Err(ImportError::unusable(path, "has no `endpoints`", remedy));
     }
     let mut alerting = alerting::Alerting::read(&mut config);
+    let folder = files::folder(path);
     let mut members = Vec::new();
     for record in config.records("endpoints") {
-        members.extend(endpoint::import(record, &mut alerting, &mut assembly));
+        members.extend(endpoint::import(record, &folder, &mut alerting, &mut assembly));
     }
     alerting.import(&mut assembly);
     others::import(config, members, &mut assembly);

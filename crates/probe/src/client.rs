@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use domain::check::http::ClientAuth;
 use domain::check::{Failure, FailureKind};
 use http::{HeaderMap, Response, StatusCode, Version};
 use http_body_util::BodyExt as _;
@@ -192,7 +193,7 @@ impl Client {
         let (wire, version) = if origin.is_tls {
             progress.stage = Stage::Tls;
             let name = origin.host.trim_start_matches('[').trim_end_matches([']', '.']);
-            let tls = network.tls().handshake(name, tcp, &mut None).await?;
+            let tls = network.tls().handshake(name, ClientAuth::None, tcp, &mut None).await?;
             let version = match tls.get_ref().1.alpn_protocol() {
                 Some(b"h2") => Version::HTTP_2,
                 _ => Version::HTTP_11,

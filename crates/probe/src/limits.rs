@@ -69,6 +69,8 @@ pub(crate) const CERTIFICATE_NAME_CHARS: usize = 256;
 pub(crate) const CERTIFICATES_NAMED: usize = 10;
 /// Number of parsed certificate chains in each of two generations.
 pub(crate) const CERTIFICATES_KEPT: usize = 1024;
+/// Number of client certificates in each of two generations.
+pub(crate) const CLIENT_CERTIFICATES_KEPT: usize = 1024;
 /// Maximum number of trusted chains, each with a name; some 60 bytes each.
 pub(crate) const CHAINS_TRUSTED: usize = 10_000;
 

@@ -1,12 +1,14 @@
-//! The byte stream of one connection, plain or TLS, with the time of the first received byte.
+//! The byte stream of one connection, plain or TLS, with the time of the first received byte and the alert
+//! that ended TLS.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use rustls::AlertDescription;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -15,7 +17,7 @@ use tokio_rustls::client::TlsStream;
 /// A connection to a target.
 pub(crate) struct TimedStream {
     stream: Stream,
-    first_byte: FirstByte,
+    received: Received,
 }
 
 /// The underlying stream.
@@ -24,38 +26,58 @@ pub(crate) enum Stream {
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-/// Time of the first received byte, readable while another owner uses the connection.
+/// First byte and alert of a connection, readable while another owner uses it.
 #[derive(Clone)]
-pub(crate) struct FirstByte {
+pub(crate) struct Received {
     opened: Instant,
-    /// Nanoseconds after `opened`, plus one; 0 means none received.
-    after: Arc<AtomicU64>,
+    marks: Arc<Marks>,
+}
+
+#[derive(Default)]
+struct Marks {
+    /// Nanoseconds from the start to the first byte, plus one; 0 means none received.
+    first_byte: AtomicU64,
+    /// Code of the alert that the server ended TLS with, plus one; 0 means none received.
+    alert: AtomicU16,
 }
 
 impl TimedStream {
     /// Wraps a connection that was just opened.
     pub(crate) fn new(stream: Stream) -> Self {
-        let first_byte = FirstByte { opened: Instant::now(), after: Arc::default() };
-        Self { stream, first_byte }
+        let received = Received { opened: Instant::now(), marks: Arc::default() };
+        Self { stream, received }
     }
 
-    /// Returns a handle to the time of the first byte.
-    pub(crate) fn first_byte(&self) -> FirstByte {
-        self.first_byte.clone()
+    /// Returns a handle to what was received.
+    pub(crate) fn received(&self) -> Received {
+        self.received.clone()
     }
 }
 
-impl FirstByte {
+impl Received {
     /// Returns the time of the first byte, if received.
-    pub(crate) fn at(&self) -> Option<Instant> {
-        let after = self.after.load(Ordering::Relaxed).checked_sub(1)?;
+    pub(crate) fn first_byte(&self) -> Option<Instant> {
+        let after = self.marks.first_byte.load(Ordering::Relaxed).checked_sub(1)?;
         Some(self.opened + Duration::from_nanos(after))
     }
 
-    fn mark_received(&self) {
-        if self.after.load(Ordering::Relaxed) == 0 {
+    /// Returns the alert that the server ended TLS with. HTTP libraries report it as text, if at all.
+    pub(crate) fn alert(&self) -> Option<AlertDescription> {
+        let code = self.marks.alert.load(Ordering::Relaxed).checked_sub(1)?;
+        u8::try_from(code).ok().map(AlertDescription::from)
+    }
+
+    fn mark_first_byte(&self) {
+        if self.marks.first_byte.load(Ordering::Relaxed) == 0 {
             let nanos = u64::try_from(self.opened.elapsed().as_nanos()).unwrap_or(u64::MAX - 1);
-            self.after.store(nanos + 1, Ordering::Relaxed);
+            self.marks.first_byte.store(nanos + 1, Ordering::Relaxed);
+        }
+    }
+
+    fn mark_alert(&self, error: &io::Error) {
+        let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        if let Some(rustls::Error::AlertReceived(alert)) = tls {
+            self.marks.alert.store(u16::from(u8::from(*alert)) + 1, Ordering::Relaxed);
         }
     }
 }
@@ -67,12 +89,13 @@ impl AsyncRead for TimedStream {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        ready!(match &mut self.stream {
+        let read = ready!(match &mut self.stream {
             Stream::Plain(tcp) => Pin::new(tcp).poll_read(cx, buffer),
             Stream::Tls(tls) => Pin::new(&mut **tls).poll_read(cx, buffer),
-        })?;
+        });
+        read.inspect_err(|error| self.received.mark_alert(error))?;
         if buffer.filled().len() > before {
-            self.first_byte.mark_received();
+            self.received.mark_first_byte();
         }
         Poll::Ready(Ok(()))
     }

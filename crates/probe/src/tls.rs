@@ -1,9 +1,11 @@
 //! TLS for checks: trusts the compiled-in authorities and those of the operator, resumes no
-//! sessions, and captures the server's certificates even if they are invalid.
+//! sessions, captures the server's certificates even if they are invalid, and presents a client
+//! certificate to servers that ask for one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use domain::check::http::ClientAuth;
 use domain::check::{Certificate, Failure, FailureKind};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier};
@@ -20,6 +22,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::certificate::Certificates;
+use crate::client_certificate::{ClientCertificates, refusal};
 use crate::limits::CHAINS_TRUSTED;
 
 /// Time for which a verified chain is not verified again.
@@ -33,6 +36,7 @@ pub(crate) struct Tls {
     trust: Arc<WebPkiServerVerifier>,
     trusted: Arc<Trusted>,
     certificates: Arc<Certificates>,
+    client_certificates: ClientCertificates,
 }
 
 impl Tls {
@@ -66,7 +70,13 @@ impl Tls {
             .with_no_client_auth();
         config.resumption = Resumption::disabled();
         config.alpn_protocols = ALPN.map(<[u8]>::to_vec).to_vec();
-        Self { config, trust, trusted: Arc::default(), certificates: Arc::default() }
+        Self {
+            config,
+            trust,
+            trusted: Arc::default(),
+            certificates: Arc::default(),
+            client_certificates: ClientCertificates::default(),
+        }
     }
 
     /// Performs the handshake with the server `host` (a name, or an address without brackets). Sets
@@ -74,6 +84,7 @@ impl Tls {
     pub(crate) async fn handshake(
         &self,
         host: &str,
+        auth: ClientAuth<'_>,
         tcp: TcpStream,
         shown: &mut Option<Certificate>,
     ) -> Result<TlsStream<TcpStream>, Failure> {
@@ -93,6 +104,13 @@ impl Tls {
         config
             .dangerous()
             .set_certificate_verifier(Arc::clone(&recorder) as Arc<dyn ServerCertVerifier>);
+        if let ClientAuth::Present(identity) = auth {
+            config.client_auth_cert_resolver =
+                self.client_certificates.resolver(identity).map_err(|why| {
+                    let detail = format!("`{}` of the monitor {why}", why.argument());
+                    Failure::new(FailureKind::TlsFailed, detail)
+                })?;
+        }
         let outcome = TlsConnector::from(Arc::new(config)).connect(name, tcp).await;
         match outcome {
             Ok(stream) => {
@@ -102,7 +120,7 @@ impl Tls {
             }
             Err(error) => {
                 *shown = self.certificates.read(&recorder.take_refused());
-                Err(failure(host, &error, shown.as_ref()))
+                Err(failure((host, auth), &error, shown.as_ref()))
             }
         }
     }
@@ -222,8 +240,17 @@ fn needs_sha384(suite: &SupportedCipherSuite) -> bool {
     hash.algorithm() == HashAlgorithm::SHA384
 }
 
-fn failure(host: &str, error: &std::io::Error, shown: Option<&Certificate>) -> Failure {
+fn failure(
+    (host, auth): (&str, ClientAuth<'_>),
+    error: &std::io::Error,
+    shown: Option<&Certificate>,
+) -> Failure {
     let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    if let Some(Error::AlertReceived(alert)) = tls
+        && let Some(refusal) = refusal(host, *alert, auth)
+    {
+        return refusal;
+    }
     match tls {
         Some(Error::InvalidCertificate(why)) => {
             Failure::new(FailureKind::CertificateInvalid, certificate_error(host, why, shown))

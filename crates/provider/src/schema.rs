@@ -166,6 +166,7 @@ fn bounds(field: &Field) -> Option<String> {
         | Shape::JsonPath { max }
         | Shape::HeaderValue { max }
         | Shape::EmailAddress { max } => (0, i64::from(max), " characters"),
+        Shape::Certificates { max } | Shape::PrivateKey { max } => (0, i64::from(max), " bytes"),
         Shape::SetOfTags { max, .. } => (0, i64::from(max), " tags"),
         Shape::ListOfDomains { max } => (0, i64::from(max), " domains"),
         Shape::Integer { min, max } => (i64::from(min), i64::from(max), ""),

@@ -166,7 +166,7 @@ mod tests {
             "id": "mon_1", "name": "API", "url": "https://example.com", "periodicity": "30s",
             "method": "GET", "body": "", "timeout": 0, "degradedAt": 0, "retry": 0,
             "followRedirects": false, "active": true, "public": false, "description": "",
-            "tags": ["Prod"], "regions": ["fly-ams"],
+            "clientCertificate": "-----BEGIN", "clientKey": "-----BEGIN", "tags": ["Prod"], "regions": ["fly-ams"],
             "headers": [{"key": "B", "value": ""}, {"key": "A", "value": "1"}],
             "statusCodeAssertions": [{"target": 200, "comparator": "eq"}],
             "bodyAssertions": [], "jsonAssertions": [], "headerAssertions": [],

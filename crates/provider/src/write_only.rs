@@ -4,7 +4,7 @@
 use std::ptr;
 
 use rules::field::Resource;
-use rules::tables::{NOTIFICATION, STATUS_PAGE};
+use rules::tables::{HTTP_MONITOR, NOTIFICATION, STATUS_PAGE};
 use terraform_plugin::{Object, Path, Value};
 
 /// A secret that has a write-only argument.
@@ -16,7 +16,8 @@ pub(crate) struct WriteOnlyArgument {
     pub(crate) field: &'static str,
 }
 
-static WRITE_ONLY_ARGUMENTS: [WriteOnlyArgument; 2] = [
+static WRITE_ONLY_ARGUMENTS: [WriteOnlyArgument; 3] = [
+    WriteOnlyArgument { table: &HTTP_MONITOR, block: None, field: "client_key" },
     WriteOnlyArgument { table: &STATUS_PAGE, block: None, field: "password" },
     WriteOnlyArgument { table: &NOTIFICATION, block: Some("ntfy"), field: "token" },
 ];

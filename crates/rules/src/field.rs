@@ -90,6 +90,8 @@ pub enum Value {
 pub enum Rule {
     /// `field` is required if `when` has the value `is`.
     RequiredWhen { field: &'static str, when: &'static str, is: &'static str },
+    /// Both fields are given, or neither.
+    Together { first: &'static str, second: &'static str },
     /// Exactly one of the blocks is required: the one that the field `named_by` names.
     ExactlyOneBlock { named_by: &'static str },
 }

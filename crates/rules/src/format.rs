@@ -8,6 +8,7 @@ mod host;
 mod json_path;
 mod local_url;
 mod pattern;
+pub(crate) mod pem;
 pub(crate) mod url;
 
 use std::borrow::Cow;

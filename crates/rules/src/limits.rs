@@ -89,6 +89,9 @@ pub const FILES_RESERVED: u64 = 256;
 pub const REDIRECTS_MAX: u32 = 10;
 /// Maximum decoded bytes of a response body that a check reads (design §5).
 pub const BODY_READ_BYTES_MAX: usize = 1024 * 1024;
+/// Time before the expiry of a client certificate from which a response that writes its monitor warns
+/// (ours).
+pub const CLIENT_CERTIFICATE_WARNED_WITHIN: Duration = Duration::from_hours(24 * 14);
 /// Default memory budget for the bodies of all checks (ours): eight times the evidence of the
 /// maximum number of concurrent checks.
 pub const BODY_MEMORY_BYTES: usize = 256 * 1024 * 1024;

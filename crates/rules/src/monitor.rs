@@ -4,6 +4,7 @@
 
 mod blocks;
 mod check;
+mod client_key;
 mod kinds;
 mod settings;
 
@@ -19,6 +20,7 @@ pub use check::{
     Check, CheckDraft, DnsCheck, DnsDraft, HeartbeatCheck, HeartbeatDraft, HttpCheck, HttpDraft,
     TcpCheck, TcpDraft,
 };
+pub use client_key::ClientKey;
 pub use settings::{MonitorDraft, MonitorSettings};
 
 use crate::{MonitorId, Region, Timestamp, WorkspaceId};

@@ -1,6 +1,8 @@
 //! Validates an input by its table: each value by the shape and presence of its field, so that only
 //! the table defines limits. Collects all violations instead of only the first.
 
+mod between;
+
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -202,31 +204,6 @@ impl Validator {
             .collect()
     }
 
-    /// Checks the rules between fields. `word` returns the given name of an enumeration field, and
-    /// `given` whether a field or block was given.
-    pub fn check_rules<'a>(
-        &mut self,
-        word: impl Fn(&str) -> Option<&'a str>,
-        given: impl Fn(&str) -> bool,
-    ) {
-        for rule in self.rules {
-            match *rule {
-                Rule::RequiredWhen { field, when, is } if word(when) == Some(is) => {
-                    if !given(field) {
-                        let allowed = format!("must be given when `{when}` is `{is}`");
-                        let _: Option<()> = self.reject_without_value(field, allowed);
-                    }
-                }
-                Rule::RequiredWhen { .. } => {}
-                Rule::ExactlyOneBlock { named_by } => {
-                    if let Some(kind) = word(named_by) {
-                        self.check_one_block(named_by, kind, &given);
-                    }
-                }
-            }
-        }
-    }
-
     /// Reads the blocks of this name in order, each by `read`. Ignores blocks beyond the limit.
     pub fn blocks<D, T>(
         &mut self,
@@ -297,17 +274,6 @@ impl Validator {
     pub fn reject_without_value<T>(&mut self, name: &str, allowed: impl Into<String>) -> Option<T> {
         let field = format!("{}{name}", self.path);
         self.push(Violation::without_value(field, allowed))
-    }
-
-    fn check_one_block(&mut self, named_by: &str, kind: &str, given: impl Fn(&str) -> bool) {
-        for block in self.blocks {
-            let allowed = match (block.name == kind, given(block.name)) {
-                (true, true) | (false, false) => continue,
-                (true, false) => format!("must be given when `{named_by}` is `{kind}`"),
-                (false, true) => format!("must not be given when `{named_by}` is `{kind}`"),
-            };
-            let _: Option<()> = self.reject_without_value(block.name, allowed);
-        }
     }
 
     /// Checks length and format of `text` by `shape`; never repeats `hidden` values.
@@ -381,12 +347,16 @@ enum Given<T> {
 }
 
 /// Returns whether messages must not repeat values of this field: they may be secrets, like header
-/// values and request bodies, or uninformative, like free text.
+/// values and request bodies, or uninformative, like free text and certificates.
 fn hidden(field: &Field) -> bool {
     field.sensitive
         || matches!(
             field.shape,
-            Shape::HeaderValue { .. } | Shape::Text { .. } | Shape::Line { .. }
+            Shape::HeaderValue { .. }
+                | Shape::Text { .. }
+                | Shape::Line { .. }
+                | Shape::Certificates { .. }
+                | Shape::PrivateKey { .. }
         )
 }
 

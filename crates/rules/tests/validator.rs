@@ -88,6 +88,12 @@ fn of_length(shape: Shape, length: u32) -> String {
         Shape::PhoneNumber => format!("+{}", "1".repeat(length as usize - 1)),
         Shape::Id(prefix) => fill(prefix, ""),
         Shape::JsonPath { .. } => fill("$.", ""),
+        Shape::Certificates { .. } => {
+            fill("-----BEGIN CERTIFICATE-----\n", "\n-----END CERTIFICATE-----\n")
+        }
+        Shape::PrivateKey { .. } => {
+            fill("-----BEGIN PRIVATE KEY-----\n", "\n-----END PRIVATE KEY-----\n")
+        }
         Shape::Text { .. }
         | Shape::Line { .. }
         | Shape::HostPort { .. }
@@ -192,7 +198,7 @@ fn violations_never_repeat_secrets() {
         let refusal = text(argument, Some("hunter2\0")).unwrap_err().to_string();
         assert!(!refusal.contains("hunter2"), "{refusal}");
     }
-    assert_eq!(seen, 9, "eight of channels, and the page's password");
+    assert_eq!(seen, 10, "eight of channels, the page's password, and the key of monitors");
 }
 
 #[test]
@@ -252,6 +258,10 @@ fn rules_name_existing_fields() {
                 Rule::RequiredWhen { field, when, is } => {
                     assert_eq!(resource.field(field).name, field);
                     assert!(has_word(resource.field(when), is), "`{when}` may be `{is}`");
+                }
+                Rule::Together { first, second } => {
+                    assert_eq!(resource.field(first).name, first);
+                    assert_eq!(resource.field(second).name, second);
                 }
                 Rule::ExactlyOneBlock { named_by } => {
                     let named = |block: &Block| has_word(resource.field(named_by), block.name);

@@ -3,7 +3,7 @@
 //!
 //! In reading order: `server` runs a whole server, `target` has fake targets of checks, `receivers` and
 //! `mail` accept alerts, `openid` signs people in, `browser` looks at pages, and `person` uses the dashboard. `migrated` copies
-//! empty databases; `postgres`, `flaky_proxy` and `faults` break them, and `nats` carries jobs. `acme` and `tls` are for certificates, and `tools` finds installed programs.
+//! empty databases; `postgres`, `flaky_proxy` and `faults` break them, and `nats` carries jobs. `acme`, `tls` and `pem` are for certificates, and `tools` finds installed programs.
 
 pub mod acme;
 pub mod browser;
@@ -13,6 +13,7 @@ pub mod mail;
 pub mod migrated;
 pub mod nats;
 pub mod openid;
+pub mod pem;
 pub mod person;
 pub mod postgres;
 pub mod receivers;

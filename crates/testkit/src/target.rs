@@ -10,7 +10,7 @@ mod tcp;
 
 pub use authority::{Authority, Identity, Validity};
 pub use dns::{Code, DnsReply, DnsTarget};
-pub use http::{HttpTarget, Protocol, Received};
+pub use http::{ClientTrust, HttpTarget, Protocol, Received, TlsVersion};
 pub use proxy::HttpProxy;
 pub use response::ScriptedResponse;
 pub use tcp::TcpTarget;

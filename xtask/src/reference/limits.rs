@@ -30,6 +30,7 @@ const PARTS: [Part; 8] = [
             "BODY_",
             "EXPRESSION_",
             "JSON_",
+            "CLIENT_",
             "EVIDENCE_",
             "FIRST_RETRY",
             "SETTLE",

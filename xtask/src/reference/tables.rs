@@ -175,6 +175,8 @@ pub(super) fn bounds(shape: Shape) -> Option<String> {
         }
         Shape::JsonPath { max } => format!("A JSONPath, up to {max} characters"),
         Shape::HeaderValue { max } => format!("Up to {max} characters"),
+        Shape::Certificates { max } => format!("Certificates in PEM, up to {max} bytes"),
+        Shape::PrivateKey { max } => format!("A private key in PEM, up to {max} bytes"),
         Shape::EmailAddress { max } => format!("An email address, up to {max} characters"),
         Shape::PhoneNumber => "A number such as `+4915112345678`".to_owned(),
         Shape::TimeOfDay => "A time of the day such as `22:00`".to_owned(),
@@ -210,6 +212,8 @@ fn measures(shape: Shape) -> Vec<String> {
         | Shape::HeaderName { max }
         | Shape::AnswerHeaderName { max }
         | Shape::JsonPath { max }
+        | Shape::Certificates { max }
+        | Shape::PrivateKey { max }
         | Shape::HeaderValue { max }
         | Shape::EmailAddress { max }
         | Shape::ListOfDomains { max } => vec![max.to_string()],

@@ -30,6 +30,8 @@ export const LIMITS = {
     followRedirects: { default: true },
     ipVersion: { default: "any" },
     certificateWarnDays: { min: 0, max: 397, default: 0 },
+    clientCertificate: { min: 1, max: 16384 },
+    clientKey: { min: 1, max: 16384 },
     active: { default: false },
     public: { default: false },
     description: { min: 0, max: 1024 },

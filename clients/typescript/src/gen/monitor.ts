@@ -314,6 +314,16 @@ export interface HttpMonitor {
   certificateWarnDays: number;
   /** Conditions on values in a body of JSON: up to 10, which must all hold. */
   jsonAssertions: JsonAssertion[];
+  /**
+   * Certificate for servers that require one from their clients, in PEM, followed by the rest of its chain: up to
+   * 16384 bytes. Given with `clientKey`. The check presents it only to the origin of `url`, over https.
+   */
+  clientCertificate?: string;
+  /**
+   * Private key of `clientCertificate`, in PEM (PKCS#8, PKCS#1 or SEC1), not encrypted: up to 16384 bytes.
+   * Read-only keys do not read it.
+   */
+  clientKey?: string;
   /** Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result. */
   status: MonitorStatus;
   /**
@@ -409,6 +419,16 @@ export interface HttpMonitorInput {
   certificateWarnDays?: number | undefined;
   /** Conditions on values in a body of JSON: up to 10, which must all hold. */
   jsonAssertions?: readonly JsonAssertion[] | undefined;
+  /**
+   * Certificate for servers that require one from their clients, in PEM, followed by the rest of its chain: up to
+   * 16384 bytes. Given with `clientKey`. The check presents it only to the origin of `url`, over https.
+   */
+  clientCertificate?: string | undefined;
+  /**
+   * Private key of `clientCertificate`, in PEM (PKCS#8, PKCS#1 or SEC1), not encrypted: up to 16384 bytes.
+   * Read-only keys do not read it.
+   */
+  clientKey?: string | undefined;
 }
 
 /** A monitor that opens TCP connections. */

@@ -3,8 +3,10 @@
 
 use anyhow::{Result, anyhow};
 use clap::Args;
+use rules::Secret;
 use rules::monitor::{CheckDraft, DnsDraft, HttpDraft, MonitorDraft, TcpDraft};
 
+use crate::field_flags::read_text;
 use crate::rows;
 
 /// Flags of an HTTP check.
@@ -30,6 +32,13 @@ pub(crate) struct HttpArgs {
     /// Days before the expiry of a certificate from which the check is degraded
     #[arg(long, value_name = "DAYS")]
     certificate_warn_days: Option<i32>,
+    /// PEM file of the client certificate, followed by the rest of its chain
+    #[arg(long, value_name = "FILE", requires = "client_key", value_parser = read_text)]
+    client_certificate_file: Option<String>,
+    /// PEM file of the private key of the client certificate, - for standard input
+    #[arg(long = "client-key-file", value_name = "FILE", requires = "client_certificate_file")]
+    #[arg(value_parser = |path: &str| read_text(path).map(Secret::new))]
+    client_key: Option<Secret<String>>,
     /// Assertion on the status, such as 'eq 200'; repeatable
     #[arg(long = "expect-status", value_name = "COMPARATOR CODE")]
     status: Vec<String>,
@@ -73,6 +82,8 @@ impl HttpArgs {
             follow_redirects: Some(!self.no_follow),
             ip_version: self.ip_version,
             certificate_warn_days: self.certificate_warn_days,
+            client_certificate: self.client_certificate_file,
+            client_key: self.client_key,
             headers: rows("header", &self.headers, rows::header)?,
             status_code_assertions: rows("expect-status", &self.status, rows::status)?,
             body_assertions: self.body_text.iter().map(|text| rows::body(text)).collect(),

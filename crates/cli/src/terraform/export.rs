@@ -272,6 +272,11 @@ fn is_required(rules: &[Rule], field: &Field, json: &Json) -> bool {
             Rule::RequiredWhen { field: name, when, is } => {
                 *name == field.name && text(json, &json_name(when)) == *is
             }
+            Rule::Together { first, second } => {
+                let is_given = |name| !json[json_name(name)].is_null();
+                (*first == field.name && is_given(second))
+                    || (*second == field.name && is_given(first))
+            }
             Rule::ExactlyOneBlock { .. } => false,
         })
 }

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use rules::RecordKind;
 use serde_json::Value;
+use testkit::pem;
 use testkit::target::{
-    Authority, DnsTarget, HttpTarget, Protocol, ScriptedResponse, TcpTarget, Validity,
+    Authority, ClientTrust, DnsTarget, HttpTarget, Protocol, ScriptedResponse, TcpTarget,
+    TlsVersion, Validity,
 };
 
 use crate::process::Home;
@@ -115,6 +117,45 @@ fn impossible_check_differs_from_failed_check() {
     error: `retry` must be a whole number from 0 to 10 (given: `11`)
     error: `extra_ca_file` `nowhere.pem` cannot be used: No such file or directory (os error 2)
     ");
+}
+
+// decision 0085
+#[tokio::test(flavor = "multi_thread")]
+async fn client_certificate_comes_from_files() {
+    let (servers, clients) = (Authority::new("Servers"), Authority::new("Clients"));
+    let identity = servers.issue(&["127.0.0.1"], Validity::Valid);
+    let trust = ClientTrust { authority: &clients, version: TlsVersion::V13 };
+    let target = HttpTarget::start_mutual_tls(identity, Protocol::Http1, trust).await;
+    target.on("/", ScriptedResponse::ok("fine"));
+    let home = Home::new();
+    let identity = clients.issue(&["probe"], Validity::Valid);
+    for (name, text) in [
+        ("ca.pem", servers.pem()),
+        ("client.pem", identity.chain_pem()),
+        ("client.key", identity.key_pem()),
+        ("other.key", pem::OTHER_KEY.to_owned()),
+    ] {
+        std::fs::write(home.path().join(name), text).unwrap();
+    }
+    let url = target.url("/");
+    let check = |flags: &[&str]| {
+        let args = ["check", "http", &url, OPEN, "--extra-ca-file", "ca.pem"];
+        home.run(&[&args, flags].concat())
+    };
+    let certificate = ["--client-certificate-file", "client.pem"];
+    let fine = check(&[&certificate[..], &["--client-key-file", "client.key", "--json"]].concat());
+    assert_eq!((fine.code, target.hits()), (Some(0), 1), "{}{}", fine.out, fine.err);
+    assert!(!fine.out.contains("PRIVATE KEY"), "{}", fine.out);
+    let absent = check(&[]);
+    assert!(absent.out.contains("requires a client certificate"), "{}", absent.out);
+    let wrong = check(&[&certificate[..], &["--client-key-file", "other.key"]].concat());
+    assert_eq!(wrong.code, Some(2));
+    assert!(
+        wrong.err.contains("`client_key` must be the key of the certificate `CN=probe`"),
+        "{}",
+        wrong.err
+    );
+    assert_eq!(check(&certificate).code, Some(2), "its key is required");
 }
 
 /// A plain page that redirects to an HTTPS page, and a home that trusts its authority.

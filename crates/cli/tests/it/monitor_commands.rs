@@ -4,6 +4,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use testkit::pem;
 
 use crate::user::{Dialogue, User};
 
@@ -98,6 +99,35 @@ fn each_kind_is_created_from_flags() {
     assert_eq!(dns["monitor"]["recordAssertions"], assertion);
     let ids = user.done(&["monitors", "list", "--quiet"]);
     assert_eq!(ids.lines().filter(|line| line.starts_with("mon_")).count(), 3, "{ids}");
+}
+
+// decision 0085
+#[test]
+fn client_certificate_and_key_come_from_files() {
+    let user = User::logged_in();
+    for (name, text) in [
+        ("client.pem", pem::CERTIFICATE),
+        ("client.key", pem::KEY),
+        ("other.pem", pem::OTHER_CERTIFICATE),
+        ("other.key", pem::OTHER_KEY),
+    ] {
+        fs::write(user.home.path().join(name), text).unwrap();
+    }
+    let create = ["monitors", "create", "http", "--name", "partner", "--periodicity", "1h"];
+    let more = ["--url", "https://127.0.0.1:9/", "--client-certificate-file", "client.pem"];
+    let created = user.json(&[&create[..], &more, &["--client-key-file", "client.key"]].concat());
+    assert_eq!(created["monitor"]["clientCertificate"], pem::CERTIFICATE.trim_end());
+    assert_eq!(created["monitor"]["clientKey"], pem::KEY.trim_end());
+    let shown = user.done(&["monitors", "get", "partner"]);
+    assert!(shown.contains("BEGIN CERTIFICATE") && !shown.contains("PRIVATE KEY"), "{shown}");
+    let update = ["monitors", "update", "partner", "--client-key-file", "other.key"];
+    let refused = user.run(&update);
+    let why = "`--client-key-file` must be the key of the certificate `CN=probe1`";
+    assert!(refused.err.contains(why), "{}", refused.err);
+    user.done(&[&update[..], &["--client-certificate-file", "other.pem"]].concat());
+    let reset = ["--reset", "client-certificate-file,client-key-file"];
+    let changed = user.json(&[&["monitors", "update", "partner"], &reset[..]].concat());
+    assert!(changed["monitor"].get("clientKey").is_none(), "{changed}");
 }
 
 #[test]

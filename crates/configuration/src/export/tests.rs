@@ -149,6 +149,29 @@ fn read_key_exports_variables_for_hidden_values() {
     assert!(export.text.starts_with("# component cmp_2 is not exported"), "{}", export.text);
 }
 
+// decision 0085
+#[test]
+fn private_key_is_a_variable_of_its_certificate() {
+    let monitor = |more: Json| {
+        let mut json = json!({
+            "id": "mon_1", "name": "Shop", "url": "https://shop.example/", "periodicity": "1m",
+        });
+        json.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        [Existing { kind: Kind::Monitor(rules::MonitorKind::Http), json }]
+    };
+    let (certificate, key) = ("-----BEGIN C-----\n", "-----BEGIN hunter2-----\n");
+    let full = monitor(json!({ "clientCertificate": certificate, "clientKey": key }));
+    let seen = monitor(json!({ "clientCertificate": certificate }));
+    // A read key does not see the key, but the certificate says that there is one.
+    for export in [export_of(&full, false, false), export_of(&seen, false, true)] {
+        let text = export.text;
+        assert!(text.contains("client_key: {env: SHOP_CLIENT_KEY}"), "{text}");
+        assert!(text.contains("client_certificate:") && !text.contains("hunter2"), "{text}");
+    }
+    assert!(export_of(&full, true, false).text.contains("hunter2"));
+    assert!(!export_of(&monitor(json!({})), false, true).text.contains("client_key"));
+}
+
 #[test]
 fn owners_and_lost_pages_are_comments() {
     let mut existing = workspace();

@@ -192,7 +192,7 @@ impl Reader<'_> {
         }
         let Some(named_by) = Kind::Channel.rules().find_map(|rule| match rule {
             Rule::ExactlyOneBlock { named_by } => Some(*named_by),
-            Rule::RequiredWhen { .. } => None,
+            Rule::RequiredWhen { .. } | Rule::Together { .. } => None,
         }) else {
             return;
         };
@@ -242,6 +242,15 @@ impl Reader<'_> {
                         missing.push((field, format!("must be given when `{when}` is `{is}`")));
                     }
                 }
+                Rule::Together { first, second } => match (is_given(first), is_given(second)) {
+                    (true, true) | (false, false) => {}
+                    (true, false) => {
+                        missing.push((second, format!("must be given with `{first}`")));
+                    }
+                    (false, true) => {
+                        missing.push((first, format!("must be given with `{second}`")));
+                    }
+                },
                 Rule::ExactlyOneBlock { named_by } => {
                     let Some(named) = word(named_by) else { continue };
                     for block in kind.table().blocks {

@@ -207,7 +207,7 @@ fn masks_omit_fixed_and_computed_fields() {
     let masks: Vec<String> =
         configuration.resources.iter().map(|it| format!("{} {}", it.address, it.mask())).collect();
     insta::assert_snapshot!(masks.join("\n"), @r"
-    HTTP monitor `shop` name,url,periodicity,method,body,timeout,retry,followRedirects,ipVersion,certificateWarnDays,active,public,description,tags,regions,headers,statusCodeAssertions,bodyAssertions,jsonAssertions,headerAssertions
+    HTTP monitor `shop` name,url,periodicity,method,body,timeout,retry,followRedirects,ipVersion,certificateWarnDays,clientCertificate,clientKey,active,public,description,tags,regions,headers,statusCodeAssertions,bodyAssertions,jsonAssertions,headerAssertions
     TCP monitor `db` name,uri,periodicity,timeout,retry,ipVersion,active,public,description,tags,regions
     status page `status` title,slug,description,homepageUrl,contactUrl,icon,customDomain,accessType,password,authEmailDomains
     component group `status/front` name

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use rules::monitor::{
-    Check, DnsCheck, Header, HeaderAssertion, HeartbeatCheck, HttpCheck, JsonAssertion, Monitor,
-    MonitorDraft, MonitorSettings, RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
+    Check, ClientKey, DnsCheck, Header, HeaderAssertion, HeartbeatCheck, HttpCheck, JsonAssertion,
+    Monitor, MonitorDraft, MonitorSettings, RecordAssertion, StatusCodeAssertion, TcpCheck,
+    TextAssertion,
 };
 use rules::{
     IpVersion, Method, MonitorId, MonitorStatus, NumberComparator, Periodicity, RecordComparator,
@@ -15,6 +16,11 @@ use super::wire::{self, Kind};
 use super::{HeartbeatDetails, StoredMonitor, decode};
 use crate::IntoDraft as _;
 use crate::fields::SecretVisibility;
+
+/// Returns an object in PEM.
+fn object(label: &str) -> String {
+    format!("-----BEGIN {label}-----\nAA==\n-----END {label}-----\n")
+}
 
 fn http() -> Check {
     let text = |target: &str| TextAssertion {
@@ -28,6 +34,8 @@ fn http() -> Check {
         follow_redirects: false,
         ip_version: IpVersion::V4,
         certificate_warn_days: 14,
+        client_certificate: Some(object("CERTIFICATE")),
+        client_key: Some(ClientKey(Secret::new(object("PRIVATE KEY")))),
         headers: vec![
             Header { key: "X-Token".to_owned(), value: "secret".to_owned() },
             Header { key: "X-Empty".to_owned(), value: String::new() },
@@ -198,6 +206,8 @@ fn json_response_has_every_field() {
         "followRedirects": false,
         "ipVersion": "ipv4",
         "certificateWarnDays": 14,
+        "clientCertificate": "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n",
+        "clientKey": "-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n",
         "active": true,
         "public": true,
         "description": "",

@@ -92,6 +92,9 @@ impl Control {
             Shape::Text { max, .. } if max > LINE_CHARS_MAX => {
                 Self::Area { value: value.unwrap_or(default), max }
             }
+            Shape::Certificates { max } | Shape::PrivateKey { max } => {
+                Self::Area { value: value.unwrap_or(default), max }
+            }
             shape => {
                 let max = shape.characters().map_or(LINE_CHARS_MAX, |(_, max)| max);
                 let value = value.unwrap_or(default);

@@ -12,6 +12,8 @@ const LABELS: &[(&str, &str)] = &[
     ("retry", "Retries"),
     ("ip_version", "IP version"),
     ("json_assertions", "JSON assertions"),
+    ("client_certificate", "Client certificate (PEM)"),
+    ("client_key", "Private key of the client certificate (PEM)"),
     ("certificate_warn_days", "Warn before a certificate expires (days)"),
     ("active", "Run checks"),
     ("public", "Show response times on status pages"),

@@ -5,6 +5,7 @@ use rules::Timestamp;
 use rules::field::Resource;
 use store::{AuditFilter, Page};
 
+use super::kept_key;
 use super::stored::StoredMonitor;
 use crate::error::ScreenError;
 use crate::form::{Values, label};
@@ -55,12 +56,18 @@ pub(super) async fn describe(
     Ok(EditConflict {
         by: last.and_then(|it| it.actor_name).unwrap_or_default(),
         at: time::time(&Timestamp::from_millis(updated_at)),
-        differences: differences(table, &stored.values(), yours),
+        differences: differences(table, stored.values(), yours.clone()),
     })
 }
 
-/// Returns the fields and blocks in which two forms differ.
-fn differences(table: &'static Resource, stored: &Values, yours: &Values) -> Vec<EditDifference> {
+/// Returns the fields and blocks in which two forms differ, without private keys.
+fn differences(
+    table: &'static Resource,
+    mut stored: Values,
+    mut yours: Values,
+) -> Vec<EditDifference> {
+    kept_key::hide(&mut stored);
+    kept_key::hide_entered(&mut yours);
     let names = table.writable();
     let differing = names.filter_map(|name| {
         let (stored, yours) = (stored.described(table, name), yours.described(table, name));
@@ -81,6 +88,7 @@ mod tests {
         let stored = json!({
             "name": "API", "url": "https://example.com", "periodicity": "1m", "retry": 3,
             "active": true, "followRedirects": true, "headers": [{ "key": "a", "value": "b" }],
+            "clientKey": "hunter2",
         });
         let yours = [
             ("name", "Shop"),
@@ -89,11 +97,19 @@ mod tests {
             ("retry", "3"),
             ("active", "true"),
             ("follow_redirects", "true"),
+            ("client_key", "hunter3"),
         ];
         let yours = yours.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let yours = Values::posted(yours.to_vec(), &HTTP_MONITOR);
-        let found = differences(&HTTP_MONITOR, &Values::stored(&stored, &HTTP_MONITOR), &yours);
+        let found = differences(&HTTP_MONITOR, Values::stored(&stored, &HTTP_MONITOR), yours);
         let texts: Vec<_> = found.iter().map(|it| [&*it.label, &it.stored, &it.yours]).collect();
-        assert_eq!(texts, [["Name", "API", "Shop"], ["Headers", "a b", ""]]);
+        assert_eq!(
+            texts,
+            [
+                ["Name", "API", "Shop"],
+                ["Private key of the client certificate (PEM)", "(unchanged)", "(another key)"],
+                ["Headers", "a b", ""]
+            ]
+        );
     }
 }

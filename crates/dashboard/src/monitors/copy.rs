@@ -68,9 +68,10 @@ pub(crate) async fn show_curl(
     let check = curl::check_command(&monitor).map(|text| CopyText {
         id: "check",
         title: "The check",
-        help: "What a check sends, from your machine. It contains the credentials of the monitor. \
-               With headers of your own or a method besides GET, HEAD and POST, curl does not follow \
-               redirects as a check does, and shows them instead.",
+        help: "What a check sends, from your machine. It contains the credentials of the monitor, but not \
+               its private key: give your own files of a client certificate. With headers of your own, a \
+               client certificate or a method besides GET, HEAD and POST, curl does not follow redirects as \
+               a check does, and shows them instead.",
         text,
     });
     let create = CopyText {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::workbench::{FormReply, Subject, Workbench};
-use super::{fields, posted, stored};
+use super::{fields, kept_key, posted, stored};
 use crate::error::ScreenError;
 use crate::extract::{Asked, Posted};
 use crate::form::{Values, resource};
@@ -38,6 +38,7 @@ pub(crate) async fn show(
     let (kind, values) = if let Some(id) = &asked.from {
         let model = stored::find(&state, &member, id).await?;
         let mut values = model.values();
+        kept_key::replace(&mut values, "");
         values.set("name", copied_name(model.name()));
         (model.kind, values)
     } else {

@@ -3,7 +3,7 @@
 use contract::IntoDraft as _;
 use contract::monitor::wire::{DnsMonitor, HeartbeatMonitor, HttpMonitor, TcpMonitor};
 use domain::check::dns::DnsPlan;
-use domain::check::http::{HttpPlan, Request};
+use domain::check::http::{ClientAuth, HttpPlan, Request};
 use domain::check::tcp::TcpPlan;
 use domain::check::{CheckPlan, PlannedCheck};
 use http::header::{ACCEPT_ENCODING, CONTENT_TYPE};
@@ -11,9 +11,12 @@ use http::{HeaderMap, Method};
 use rules::monitor::Monitor;
 use rules::{IpVersion, MonitorId, MonitorKind, Timestamp, WorkspaceId, limits, tables};
 
-use super::fields;
 use super::stored::StoredMonitor;
+use super::{fields, kept_key};
 use crate::form::resource;
+
+/// Text in the place of a private key.
+const KEY_PLACEHOLDER: &str = "(the key in PEM)";
 
 /// Returns a command that checks the same target. `None` if the monitor cannot be checked.
 pub(super) fn check_command(monitor: &StoredMonitor) -> Option<String> {
@@ -27,10 +30,13 @@ pub(super) fn check_command(monitor: &StoredMonitor) -> Option<String> {
     })
 }
 
-/// Returns the call of the API that creates the same monitor. `origin` is the URL of this server.
+/// Returns the call of the API that creates the same monitor, without its private key. `origin` is the URL
+/// of this server.
 pub(super) fn create_command(monitor: &StoredMonitor, origin: &str) -> String {
     let table = tables::monitor(monitor.kind);
-    let request = fields::request(resource(table, &monitor.values()));
+    let mut values = monitor.values();
+    kept_key::replace(&mut values, KEY_PLACEHOLDER);
+    let request = fields::request(resource(table, &values));
     let json = serde_json::to_string_pretty(&request).unwrap_or_default();
     let url = format!("{origin}/rpc{}", fields::methods(monitor.kind).create);
     lines(&[
@@ -82,6 +88,10 @@ fn http_command(http: &HttpPlan, seconds: f64) -> String {
         IpVersion::V4 => parts.push("--ipv4".to_owned()),
         IpVersion::V6 => parts.push("--ipv6".to_owned()),
     }
+    // The files of a person; the monitor's own key does not leave it.
+    if let ClientAuth::Present(_) = http.client_auth(&request.url) {
+        parts.push("--cert certificate.pem --key key.pem".to_owned());
+    }
     if let Some(host) = &request.authority {
         let host = format!("host: {}", String::from_utf8_lossy(host.as_bytes()));
         parts.push(format!("--header {}", quoted(&host)));
@@ -92,11 +102,13 @@ fn http_command(http: &HttpPlan, seconds: f64) -> String {
     lines(&parts)
 }
 
-/// Returns whether curl may follow redirects of this check. It sends configured headers to other hosts
-/// too, and repeats methods besides GET, HEAD and POST after 303. Instead, it shows the redirect.
+/// Returns whether curl may follow redirects of this check. It sends configured headers and the client
+/// certificate to other hosts too, and repeats methods besides GET, HEAD and POST after 303. Instead, it
+/// shows the redirect.
 fn follows_redirects(http: &HttpPlan) -> bool {
     http.follow_redirects
         && http.headers.is_empty()
+        && !matches!(http.client_auth(&http.url), ClientAuth::Present(_))
         && matches!(http.method, Method::GET | Method::HEAD | Method::POST)
 }
 
@@ -184,6 +196,24 @@ mod tests {
         let mut json = json!({ "name": "a", "url": "https://example.com", "periodicity": "1m" });
         json.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         check_command(&StoredMonitor { kind: MonitorKind::Http, json }).unwrap()
+    }
+
+    #[test]
+    fn commands_name_files_instead_of_the_key() {
+        let object = |label: &str, content: &str| {
+            format!("-----BEGIN {label}-----\n{content}\n-----END {label}-----\n")
+        };
+        let certificate = object("CERTIFICATE", "AA==");
+        let json = json!({
+            "name": "a", "url": "https://example.com", "periodicity": "1m",
+            "clientCertificate": certificate, "clientKey": object("PRIVATE KEY", "hunter2"),
+        });
+        let monitor = StoredMonitor { kind: MonitorKind::Http, json };
+        let check = check_command(&monitor).unwrap();
+        assert!(check.contains("--cert certificate.pem --key key.pem"), "{check}");
+        let create = create_command(&monitor, "https://aloft.example.com");
+        assert!(create.contains("\"clientKey\": \"(the key in PEM)\""), "{create}");
+        assert!(!check.contains("hunter2") && !create.contains("hunter2"), "{check}{create}");
     }
 
     #[test]

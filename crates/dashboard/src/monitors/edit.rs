@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::stored::StoredMonitor;
 use super::workbench::{FormReply, Subject, Workbench};
-use super::{conflict, fields, posted, stored};
+use super::{conflict, fields, kept_key, posted, stored};
 use crate::error::ScreenError;
 use crate::extract::Posted;
 use crate::form::{Values, resource};
@@ -25,6 +25,7 @@ pub(crate) async fn show(
 ) -> Result<Response, ScreenError> {
     let monitor = stored::find(&state, &member, &id).await?;
     let mut values = monitor.values();
+    kept_key::hide(&mut values);
     values.set("revision", monitor.text("revision"));
     let bench = bench((&state, &member), (&id, &monitor), &request);
     bench.page(&values, FormReply::default()).await
@@ -46,7 +47,7 @@ pub(crate) async fn submit(
     }
     posted::name_after_target(&mut form.values, bench.table());
     let values = form.values;
-    let mut changed = resource(bench.table(), &values);
+    let mut changed = resource(bench.table(), &kept_key::restored(&values, &monitor));
     changed.insert("id".to_owned(), json!(id));
     let mut update = fields::request(changed);
     if let Some(page) = bench.page_before_saving(&values, (&update, monitor.target())).await? {

@@ -30,7 +30,15 @@ const CRITERIA: [&str; 9] = [
     "retry",
 ];
 /// Fields and blocks of the request.
-const REQUEST: [&str; 5] = ["method", "headers", "body", "follow_redirects", "ip_version"];
+const REQUEST: [&str; 7] = [
+    "method",
+    "headers",
+    "body",
+    "follow_redirects",
+    "ip_version",
+    "client_certificate",
+    "client_key",
+];
 const REGIONS: &str = "regions";
 
 /// Form of a monitor.

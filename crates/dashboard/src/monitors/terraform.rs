@@ -24,8 +24,14 @@ const PLAIN_HEADERS: [&str; 7] = [
 struct Configuration {
     /// Name of the resource in Terraform.
     name: String,
-    /// Names of variables.
-    variables: Vec<String>,
+    variables: Vec<Variable>,
+}
+
+struct Variable {
+    name: String,
+    /// Whether the provider's schema marks the argument as a secret. If it does not, the variable is none
+    /// either: after the import, Terraform would plan the difference to the state as a change.
+    is_sensitive: bool,
 }
 
 /// Returns the configuration of a monitor: variables, the resource and its import.
@@ -37,10 +43,13 @@ pub(super) fn configuration(monitor: &StoredMonitor) -> String {
         table.blocks.iter().flat_map(|block| this.blocks(block, &monitor.json)).collect();
     let (resource, name) = (table.name, &this.name);
     let mut text = String::new();
-    for variable in &this.variables {
-        // Not `sensitive`, as the provider's schema does not mark the argument either: after the import,
-        // Terraform would plan the difference to the state as a change.
-        let _ = writeln!(text, "variable \"{variable}\" {{\n  type = string\n}}\n");
+    for Variable { name, is_sensitive } in &this.variables {
+        let body = if *is_sensitive {
+            "  type      = string\n  sensitive = true"
+        } else {
+            "  type = string"
+        };
+        let _ = writeln!(text, "variable \"{name}\" {{\n{body}\n}}\n");
     }
     let _ = writeln!(text, "resource \"{resource}\" \"{name}\" {{\n{fields}{}}}", blocks.concat());
     let id = monitor.text("id");
@@ -88,7 +97,10 @@ impl Configuration {
                 if text.is_empty() || PLAIN_HEADERS.contains(&key.as_str()) {
                     return quoted(text);
                 }
-                format!("var.{}", self.variable(&key))
+                format!("var.{}", self.variable(&key, false))
+            }
+            (Json::String(_), _) if field.sensitive => {
+                format!("var.{}", self.variable(field.name, true))
             }
             (Json::String(text), Shape::HttpUrl { .. }) => self.url(text),
             (Json::String(text), _) => quoted(text),
@@ -105,17 +117,17 @@ impl Configuration {
         let Some((scheme, rest)) = url.split_once("://") else { return quoted(url) };
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let Some((_, host)) = rest[..end].rsplit_once('@') else { return quoted(url) };
-        let variable = self.variable("credentials");
+        let variable = self.variable("credentials", false);
         let rest = quoted(&format!("{host}{}", &rest[end..]));
         format!("\"{scheme}://${{var.{variable}}}@{}", &rest[1..])
     }
 
-    fn variable(&mut self, of: &str) -> String {
+    fn variable(&mut self, of: &str, is_sensitive: bool) -> String {
         let start = format!("{}_{}", self.name, local_name(of));
-        let is_free = |name: &String| !self.variables.contains(name);
+        let is_free = |name: &String| self.variables.iter().all(|known| known.name != *name);
         let numbered = (2_u32..).map(|number| format!("{start}_{number}"));
         let name = std::iter::once(start.clone()).chain(numbered).find(is_free).unwrap_or(start);
-        self.variables.push(name.clone());
+        self.variables.push(Variable { name: name.clone(), is_sensitive });
         name
     }
 }
@@ -169,6 +181,7 @@ mod tests {
             "periodicity": "1m", "method": "POST", "body": "{\"a\": \"b\"}", "timeout": 45000,
             "retry": 5, "active": true, "public": false, "followRedirects": true,
             "regions": ["fly-ams", "fly-iad"], "status": "active",
+            "clientCertificate": "-----BEGIN", "clientKey": "s3cret",
             "headers": [
                 { "key": "Content-Type", "value": "application/json" },
                 { "key": "Authorization", "value": "Bearer s3cret" },
@@ -181,19 +194,26 @@ mod tests {
           type = string
         }
 
+        variable "shop_orders_client_key" {
+          type      = string
+          sensitive = true
+        }
+
         variable "shop_orders_authorization" {
           type = string
         }
 
         resource "service_http_monitor" "shop_orders" {
-          name        = "Shop: orders"
-          url         = "https://${var.shop_orders_credentials}@example.com/$${x}?a=1"
-          periodicity = "1m"
-          method      = "POST"
-          body        = "{\"a\": \"b\"}"
-          retry       = 5
-          active      = true
-          regions     = ["fly-ams", "fly-iad"]
+          name               = "Shop: orders"
+          url                = "https://${var.shop_orders_credentials}@example.com/$${x}?a=1"
+          periodicity        = "1m"
+          method             = "POST"
+          body               = "{\"a\": \"b\"}"
+          retry              = 5
+          client_certificate = "-----BEGIN"
+          client_key         = var.shop_orders_client_key
+          active             = true
+          regions            = ["fly-ams", "fly-iad"]
 
           headers {
             key   = "Content-Type"

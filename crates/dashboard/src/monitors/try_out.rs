@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::check_view::CheckView;
 use super::create::parse_kind;
 use super::workbench::{FormReply, Subject, Workbench, warnings};
-use super::{fields, posted, regions, stored};
+use super::{fields, kept_key, posted, regions, stored};
 use crate::error::ScreenError;
 use crate::extract::{Asked, Posted};
 use crate::form::{Messages, resource};
@@ -33,18 +33,21 @@ pub(crate) async fn submit(
     request: HeaderMap,
     Posted(form): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
-    let (kind, subject) = match &asked.monitor {
-        Some(id) => {
-            let monitor = stored::find(&state, &member, id).await?;
-            let name = monitor.name().to_owned();
-            (monitor.kind, Subject::Stored { id: id.clone(), name })
+    let stored = match &asked.monitor {
+        Some(id) => Some(stored::find(&state, &member, id).await?),
+        None => None,
+    };
+    let (kind, subject) = match (&stored, asked.monitor) {
+        (Some(monitor), Some(id)) => {
+            (monitor.kind, Subject::Stored { id, name: monitor.name().to_owned() })
         }
-        None => (parse_kind(asked.kind.as_deref())?, Subject::New),
+        (Some(_) | None, _) => (parse_kind(asked.kind.as_deref())?, Subject::New),
     };
     let (state, member) = (&state, &member);
     let bench = Workbench { state, member, request: &request, kind, subject };
     let values = posted::read(form, bench.table())?.values;
-    let mut named = values.clone();
+    let mut named =
+        stored.as_ref().map_or_else(|| values.clone(), |it| kept_key::restored(&values, it));
     posted::name_after_target(&mut named, bench.table());
     let draft = fields::request(resource(bench.table(), &named));
     let from = regions::test_regions(&values, &regions::list(state, member).await?);

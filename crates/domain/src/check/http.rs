@@ -3,6 +3,7 @@
 
 mod assess;
 mod charset;
+mod client_auth;
 mod json;
 mod plan;
 mod redirect;
@@ -17,6 +18,7 @@ use rules::monitor::StatusCodeAssertion;
 
 pub(super) use assess::{assess, expiring_certificate};
 pub(super) use charset::decode;
+pub use client_auth::{ClientAuth, ClientIdentity};
 pub use json::JsonExpectation;
 pub use redirect::{Redirect, redirect};
 pub use request::Request;
@@ -46,6 +48,9 @@ pub struct HttpPlan {
     pub ip_version: IpVersion,
     /// Time before the expiry of a certificate from which a success is degraded; `None` for never.
     pub certificate_warning: Option<Duration>,
+    /// Certificate for servers that ask for one; [`Self::client_auth`] decides which ones get it. Boxed,
+    /// because few monitors have one.
+    pub(super) client_identity: Option<Box<ClientIdentity>>,
     /// Decoded bytes of the final body to keep, for evidence and for comparisons with the whole
     /// body.
     pub body_kept: usize,

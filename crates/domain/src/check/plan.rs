@@ -1,6 +1,7 @@
 //! The work of a probe. A plan is created once per revision of a monitor and shared by its jobs; a
 //! job is one slot in one region. They contain everything that a probe needs: it reads no database.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,7 +30,17 @@ pub struct CheckPlan {
     pub(in crate::check) secrets: Option<Configured>,
     /// The monitor as it is sent to a probe in another place; `None` if the server checks it in all
     /// regions.
-    pub message: Option<Bytes>,
+    pub message: Option<JobMessage>,
+}
+
+/// A monitor as it is sent to a probe in another place, with its secrets. `Debug` prints only its length.
+#[derive(Clone)]
+pub struct JobMessage(pub Bytes);
+
+impl fmt::Debug for JobMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
 }
 
 /// The request and assertions of one kind of monitor.
@@ -124,7 +135,7 @@ impl CheckPlan {
     /// Returns the same plan with the monitor as it is sent to a probe in another place.
     #[must_use]
     pub fn with_message(self, message: Bytes) -> Self {
-        Self { message: Some(message), ..self }
+        Self { message: Some(JobMessage(message)), ..self }
     }
 }
 

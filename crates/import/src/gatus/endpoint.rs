@@ -1,5 +1,7 @@
 //! Endpoints of Gatus as monitors (`config/endpoint/endpoint.go`, `client/config.go`).
 
+use std::path::Path;
+
 use rules::monitor::{CheckDraft, DnsDraft, HttpDraft, MonitorDraft, TcpDraft};
 use rules::{IpVersion, RecordKind};
 use serde_json::json;
@@ -8,6 +10,7 @@ use super::alerting::Alerting;
 use super::{condition, duration};
 use crate::assembly::Assembly;
 use crate::convert;
+use crate::json::read_text;
 use crate::preview::{Entry, ObjectKind};
 use crate::record::Record;
 
@@ -27,6 +30,7 @@ pub(super) struct Member {
 /// Imports an endpoint, or notes why it is impossible.
 pub(super) fn import(
     mut record: Record,
+    folder: &Path,
     alerting: &mut Alerting,
     assembly: &mut Assembly,
 ) -> Option<Member> {
@@ -48,7 +52,7 @@ pub(super) fn import(
     );
     let interval = duration::take(&mut record, "interval", &mut entry).unwrap_or(INTERVAL_DEFAULT);
     convert::period(&mut draft, "interval", interval, &mut entry);
-    client(&mut record, &mut draft, &mut entry);
+    client(&mut record, folder, &mut draft, &mut entry);
     if let CheckDraft::Http(http) = &mut draft.check {
         request(&mut record, http, &mut entry);
     }
@@ -139,13 +143,14 @@ fn request(record: &mut Record, http: &mut HttpDraft, entry: &mut Entry) {
 }
 
 /// Reads the settings of the client.
-fn client(record: &mut Record, draft: &mut MonitorDraft, entry: &mut Entry) {
+fn client(record: &mut Record, folder: &Path, draft: &mut MonitorDraft, entry: &mut Entry) {
     let mut client = record.record("client").unwrap_or_default();
     let timeout = duration::take(&mut client, "timeout", entry).unwrap_or(TIMEOUT_DEFAULT);
     convert::timeout(draft, "client.timeout", timeout * 1000.0, entry);
     let is_direct = client.flag("ignore-redirect") == Some(true);
     if let CheckDraft::Http(http) = &mut draft.check {
         http.follow_redirects = is_direct.then_some(false);
+        client_certificate(&mut client, folder, http, entry);
     }
     if client.flag("insecure") == Some(true) {
         let remedy = "trust the certificate with the setting `extra_ca_file` of server and probes";
@@ -167,7 +172,6 @@ fn client(record: &mut Record, draft: &mut MonitorDraft, entry: &mut Entry) {
         ("dns-resolver", "the DNS resolver", "set `nameservers` of server and probes"),
         ("oauth2", "OAuth 2", "give a long-lived token in the header `Authorization`"),
         ("identity-aware-proxy", "the identity-aware proxy", "check a page without it"),
-        ("tls", "the client certificate", "check a page that requires none"),
         ("tunnel", "the SSH tunnel", "run a probe in that network"),
     ] {
         if client.take(field).is_some() {
@@ -175,4 +179,26 @@ fn client(record: &mut Record, draft: &mut MonitorDraft, entry: &mut Entry) {
         }
     }
     entry.close(client);
+}
+
+/// Reads the files of the client certificate and its key. Relative ones are in the configuration's folder.
+fn client_certificate(client: &mut Record, folder: &Path, http: &mut HttpDraft, entry: &mut Entry) {
+    let Some(mut tls) = client.record("tls") else { return };
+    // Checks begin each connection anew.
+    tls.ignore(&["renegotiation"]);
+    let files = ["certificate-file", "private-key-file"].map(|name| tls.text(name));
+    entry.close(tls);
+    let [Some(certificate), Some(key)] = files else {
+        let remedy = "set `client_certificate` and `client_key` of the monitor";
+        return entry.lose("the client certificate without its two files", remedy);
+    };
+    let read = |file: &str| read_text(&folder.join(file)).map_err(|_| file.to_owned());
+    match read(&certificate).and_then(|certificate| Ok((certificate, read(&key)?))) {
+        Ok(pair) => convert::client_certificate(http, pair, entry),
+        Err(file) => {
+            let remedy = "make the file readable at this path beside the configuration, or set \
+                          `client_certificate` and `client_key` of the monitor";
+            entry.lose(format!("the client certificate in the unreadable file `{file}`"), remedy);
+        }
+    }
 }

@@ -42,6 +42,14 @@ pub(super) fn read(path: &Path) -> Result<Value, ImportError> {
     Ok(merged)
 }
 
+/// Returns the folder that relative paths in a configuration belong to.
+pub(super) fn folder(path: &Path) -> PathBuf {
+    if path.is_dir() {
+        return path.to_owned();
+    }
+    path.parent().map(Path::to_owned).unwrap_or_default()
+}
+
 /// Adds the files below a folder, in the order of their names.
 fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), ImportError> {
     let refused = |error| ImportError::read(folder, error);

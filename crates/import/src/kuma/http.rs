@@ -86,12 +86,11 @@ fn authentication(record: &mut Record, http: &mut HttpDraft, entry: &mut Entry) 
     let user = record.text("basic_auth_user").unwrap_or_default();
     let password = record.text("basic_auth_pass").unwrap_or_default();
     let token = record.text("bearer_token").unwrap_or_default();
+    let [certificate, key, authority] = ["tls_cert", "tls_key", "tls_ca"]
+        .map(|name| record.text(name).filter(|text| !text.trim().is_empty()));
     record.ignore(&[
         "auth_domain",
         "auth_workstation",
-        "tls_ca",
-        "tls_cert",
-        "tls_key",
         "oauth_client_id",
         "oauth_client_secret",
         "oauth_token_url",
@@ -104,7 +103,14 @@ fn authentication(record: &mut Record, http: &mut HttpDraft, entry: &mut Entry) 
             convert::header(http, "Authorization", format!("Bearer {token}"));
         }
         "" | "bearer" | "null" => {}
-        "mtls" => entry.lose("the client certificate", "check a page that requires none"),
+        "mtls" => {
+            let pair = (certificate.unwrap_or_default(), key.unwrap_or_default());
+            convert::client_certificate(http, pair, entry);
+            if authority.is_some() {
+                let remedy = "trust it with the setting `extra_ca_file` of server and probes";
+                entry.lose("the authority `tlsCa`", remedy);
+            }
+        }
         other => {
             let remedy = "give a long-lived token in the header `Authorization`";
             entry.lose(format!("the authentication `{other}`"), remedy);

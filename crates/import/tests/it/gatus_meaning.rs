@@ -7,6 +7,9 @@ use tempfile::tempdir;
 
 use crate::support::assert_applies;
 
+const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n";
+const KEY: &str = "-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n";
+
 /// Imports a configuration with some environment variables.
 fn import(text: &str) -> Written {
     let folder = tempdir().unwrap();
@@ -255,5 +258,44 @@ fn settings_of_suites_and_windows_are_named() {
         "its fields ",
     ] {
         assert!(preview.contains(expected), "{expected}: {preview}");
+    }
+}
+
+// decision 0085
+#[test]
+fn client_certificate_is_read_from_its_files() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("gatus.yaml");
+    let endpoint = |name: &str, tls: &str| {
+        format!("  - name: {name}\n    url: https://example.com\n    client:\n      tls: {tls}\n")
+    };
+    let config = [
+        endpoint("full", "{ certificate-file: tls/a.pem, private-key-file: tls/a.key }"),
+        endpoint("gone", "{ certificate-file: tls/a.pem, private-key-file: tls/b.key }"),
+        endpoint("swapped", "{ certificate-file: tls/a.key, private-key-file: tls/a.pem }"),
+        endpoint("half", "{ certificate-file: tls/a.pem, renegotiation: once }"),
+    ];
+    fs::create_dir(folder.path().join("tls")).unwrap();
+    fs::write(&path, format!("endpoints:\n{}", config.concat())).unwrap();
+    fs::write(folder.path().join("tls/a.pem"), CERTIFICATE).unwrap();
+    fs::write(folder.path().join("tls/a.key"), KEY).unwrap();
+    let import = aloft_import::read(Peer::Gatus, &path, &|_| None).unwrap();
+    let written = import.write(SecretStyle::Named);
+    assert_applies(&written);
+    assert_eq!(written.text.matches("client_certificate:").count(), 1, "{}", written.text);
+    assert!(
+        written.text.contains("client_key: {env: MONITOR_FULL_CLIENT_KEY}"),
+        "{}",
+        written.text
+    );
+    let preview = written.preview.to_text();
+    assert!(!written.text.contains("hunter2") && !preview.contains("hunter2"), "{preview}");
+    assert!(written.secrets.contains("hunter2"), "{}", written.secrets);
+    for expected in [
+        "impossible: the client certificate in the unreadable file `tls/b.key`",
+        "impossible: the client certificate; `client_certificate` must have certificates only",
+        "impossible: the client certificate without its two files",
+    ] {
+        assert!(preview.contains(expected), "{preview}");
     }
 }

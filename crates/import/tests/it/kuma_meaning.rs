@@ -242,3 +242,31 @@ fn unused_token_of_ntfy_is_dropped() {
     assert!(!text.contains("token:"), "{text}");
     assert!(preview.contains("a token that is not sent -> no token"), "{preview}");
 }
+
+// decision 0085
+#[test]
+fn client_certificate_is_imported_without_its_authority() {
+    let object = |label: &str, content: &str| {
+        format!("-----BEGIN {label}-----\n{content}\n-----END {label}-----\n")
+    };
+    let (certificate, key) = (object("CERTIFICATE", "AA=="), object("PRIVATE KEY", "hunter2"));
+    let mtls = |more: &Value| {
+        let mut fields = json!({ "authMethod": "mtls", "tlsCert": certificate, "tlsKey": key });
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        fields
+    };
+    let (text, preview) = backup(&json!([
+        monitor(1, "http", &mtls(&json!({ "tlsCa": certificate }))),
+        monitor(2, "http", &mtls(&json!({ "tlsKey": object("ENCRYPTED PRIVATE KEY", "hunter2") }))),
+        monitor(3, "http", &mtls(&json!({ "authMethod": "basic" }))),
+    ]));
+    assert_eq!(text.matches("client_certificate:").count(), 1, "{text}");
+    assert!(text.contains("client_key: {env: MONITOR_M1_CLIENT_KEY}"), "{text}");
+    assert!(!text.contains("hunter2") && !preview.contains("hunter2"), "{preview}");
+    for expected in [
+        "impossible: the authority `tlsCa`; trust it with the setting `extra_ca_file`",
+        "impossible: the client certificate; `client_key` must not be encrypted; decrypt it by ",
+    ] {
+        assert!(preview.contains(expected), "{preview}");
+    }
+}

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use ::http::header::LOCATION;
 use ::http::{HeaderMap, StatusCode, Version};
-use domain::check::http::{HttpPlan, Redirect, Request, redirect};
+use domain::check::http::{ClientAuth, HttpPlan, Redirect, Request, redirect};
 use domain::check::{Failure, Hop, HttpObservation, Phases};
 use hyper::body::Incoming;
 use rules::WorkspaceId;
@@ -23,11 +23,12 @@ use self::body::Collector;
 use self::connection::HttpConnection;
 use self::header_limit::HeaderLimit;
 use super::Network;
+use crate::client_certificate::refusal;
 use crate::connect::{connect, permitted};
 use crate::memory::Reservation;
 use crate::progress::{Stage, micros, micros_since};
 use crate::resolve::of_version;
-use crate::stream::{FirstByte, Stream, TimedStream};
+use crate::stream::{Received, Stream, TimedStream};
 
 /// Progress of an HTTP check.
 pub(crate) struct HttpProgress {
@@ -107,7 +108,8 @@ pub(crate) async fn exchange(
         let hop = hops.last_mut().expect("a hop was just started");
         let wire = open(network, (plan, &request, is_first), hop, stage).await?;
         let limit = network.large_header_hosts.limit(&request.url);
-        let response = match send_request(wire, &request, limit, hop, stage).await {
+        let auth = plan.client_auth(&request.url);
+        let response = match send_request(wire, (&request, auth), limit, hop, stage).await {
             Ok(response) => response,
             Err(HopFailure { is_too_long: true, failure }) if limit == HeaderLimit::Usual => {
                 network.large_header_hosts.insert(&request.url);
@@ -164,7 +166,8 @@ async fn open(
     *stage = Stage::Tls;
     let start = Instant::now();
     let name = name.trim_start_matches('[').trim_end_matches([']', '.']);
-    let tls = network.tls().handshake(name, tcp, &mut hop.certificate).await?;
+    let auth = plan.client_auth(url);
+    let tls = network.tls().handshake(name, auth, tcp, &mut hop.certificate).await?;
     hop.phases.tls_us = Some(micros_since(start));
     let version = match tls.get_ref().1.alpn_protocol() {
         Some(b"h2") => Version::HTTP_2,
@@ -176,22 +179,26 @@ async fn open(
 /// Sends the request and receives the response head.
 async fn send_request(
     (wire, version): (TimedStream, Version),
-    request: &Request,
+    (request, auth): (&Request, ClientAuth<'_>),
     limit: HeaderLimit,
     hop: &mut Hop,
     stage: &mut Stage,
 ) -> Result<ResponseHead, HopFailure> {
     *stage = Stage::FirstByte;
     let peer = hop.address;
-    let first_byte = wire.first_byte();
+    let received = wire.received();
+    let broken = |error: &hyper::Error| {
+        let host = request.url.host_str().unwrap_or_default();
+        let refused = received.alert().and_then(|alert| refusal(host, alert, auth));
+        refused.unwrap_or_else(|| connection::broken(error, peer))
+    };
     let start = Instant::now();
-    let (mut connection, mut sender) = HttpConnection::open(wire, version, limit)
-        .await
-        .map_err(|e| connection::broken(&e, peer))?;
+    let opened = HttpConnection::open(wire, version, limit).await;
+    let (mut connection, mut sender) = opened.map_err(|error| broken(&error))?;
     let request = connection::request(request, version)?;
     let response = {
         let each = || {
-            if let Some(at) = first_byte_at(&first_byte, version)
+            if let Some(at) = first_byte_at(&received, version)
                 && hop.phases.first_byte_us.is_none()
             {
                 hop.phases.first_byte_us = Some(micros(at.duration_since(start)));
@@ -202,11 +209,11 @@ async fn send_request(
             if error.is_parse_too_large() {
                 HopFailure { failure: connection::too_long(peer, limit), is_too_long: true }
             } else {
-                connection::broken(&error, peer).into()
+                broken(&error).into()
             }
         })?
     };
-    let first_byte = first_byte_at(&first_byte, version).unwrap_or_else(Instant::now);
+    let first_byte = first_byte_at(&received, version).unwrap_or_else(Instant::now);
     hop.phases.first_byte_us = Some(micros(first_byte.duration_since(start)));
     let (head, body) = response.into_parts();
     hop.version = head.version;
@@ -217,8 +224,8 @@ async fn send_request(
 
 /// Returns the time of the response's first byte. Over HTTP/2 the first bytes are settings, so only
 /// the time of the head is known.
-fn first_byte_at(first_byte: &FirstByte, version: Version) -> Option<Instant> {
-    if version == Version::HTTP_2 { None } else { first_byte.at() }
+fn first_byte_at(received: &Received, version: Version) -> Option<Instant> {
+    if version == Version::HTTP_2 { None } else { received.first_byte() }
 }
 
 async fn read_body(

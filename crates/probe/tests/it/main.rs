@@ -6,6 +6,7 @@
 mod body;
 mod checking;
 mod client;
+mod client_certificates;
 mod dns;
 mod egress;
 mod http;

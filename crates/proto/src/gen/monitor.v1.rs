@@ -708,6 +708,18 @@ pub struct HttpMonitor {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub certificate_warn_days: ::core::option::Option<i32>,
+    #[serde(
+        rename = "clientCertificate",
+        alias = "client_certificate",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub client_certificate: ::core::option::Option<::buffa::alloc::string::String>,
+    #[serde(
+        rename = "clientKey",
+        alias = "client_key",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub client_key: ::core::option::Option<::buffa::alloc::string::String>,
     #[serde(rename = "active", skip_serializing_if = "::core::option::Option::is_none")]
     pub active: ::core::option::Option<bool>,
     #[serde(rename = "public", skip_serializing_if = "::core::option::Option::is_none")]
@@ -810,6 +822,8 @@ impl ::core::fmt::Debug for HttpMonitor {
             .field("follow_redirects", &self.follow_redirects)
             .field("ip_version", &self.ip_version)
             .field("certificate_warn_days", &self.certificate_warn_days)
+            .field("client_certificate", &self.client_certificate)
+            .field("client_key", &::core::format_args!("[REDACTED]"))
             .field("active", &self.active)
             .field("public", &self.public)
             .field("description", &self.description)
@@ -932,6 +946,12 @@ impl ::buffa::Message for HttpMonitor {
             size
                 += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
+        }
+        if let Some(ref v) = self.client_certificate {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.client_key {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
         }
         if let Some(ref v) = self.status {
             size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
@@ -1060,6 +1080,12 @@ impl ::buffa::Message for HttpMonitor {
                 buf,
             );
             v.write_to(__cache, buf);
+        }
+        if let Some(ref v) = self.client_certificate {
+            ::buffa::types::put_string_field(23u32, v, buf);
+        }
+        if let Some(ref v) = self.client_key {
+            ::buffa::types::put_string_field(24u32, v, buf);
         }
         if let Some(ref v) = self.status {
             ::buffa::types::put_string_field(30u32, v, buf);
@@ -1332,6 +1358,30 @@ impl ::buffa::Message for HttpMonitor {
                 ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
                 self.json_assertions.push(elem);
             }
+            23u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .client_certificate
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            24u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .client_key
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
             30u32 => {
                 ::buffa::encoding::check_wire_type(
                     tag,
@@ -1425,6 +1475,8 @@ impl ::buffa::Message for HttpMonitor {
         self.ip_version = ::core::option::Option::None;
         self.certificate_warn_days = ::core::option::Option::None;
         self.json_assertions.clear();
+        self.client_certificate = ::core::option::Option::None;
+        self.client_key = ::core::option::Option::None;
         self.status = ::core::option::Option::None;
         self.effective_degraded_at = ::core::option::Option::None;
         self.resolved_regions.clear();

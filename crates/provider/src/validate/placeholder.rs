@@ -141,6 +141,10 @@ fn choose(table: &'static Resource, config: &mut Object, filled: &mut Filled) {
                 filled.unknown.push(Path::from(when));
             }
             Rule::RequiredWhen { .. } => {}
+            Rule::Together { first, second } => {
+                omit_if_other_is_absent(config, first, second);
+                omit_if_other_is_absent(config, second, first);
+            }
             Rule::ExactlyOneBlock { named_by } => choose_block(table, named_by, config, filled),
         }
     }
@@ -154,8 +158,15 @@ fn required_by(
 ) -> impl Iterator<Item = &'static str> {
     table.rules.iter().filter_map(move |rule| match *rule {
         Rule::RequiredWhen { field, when: of, is } => (of == when && is == word).then_some(field),
-        Rule::ExactlyOneBlock { .. } => None,
+        Rule::Together { .. } | Rule::ExactlyOneBlock { .. } => None,
     })
+}
+
+/// Removes an unknown argument whose other one is absent: it may turn out to be absent too.
+fn omit_if_other_is_absent(config: &mut Object, name: &str, other: &str) {
+    if config.value(name).is_unknown() && config.value(other).is_null() {
+        config.set(name, Value::Null);
+    }
 }
 
 /// Decides which block exists while its name or its `for_each` is unknown. Neither a named block that may be absent
@@ -220,6 +231,11 @@ const DOMAIN: &str = "example.com";
 /// The part of an ID after its prefix.
 const DIGITS: &str = "0000000000000";
 
+/// Returns an empty object in PEM.
+fn pem(label: &str) -> String {
+    format!("-----BEGIN {label}-----\n-----END {label}-----\n")
+}
+
 /// Returns a valid value of a shape. The last other word of an enumeration requires nothing else.
 fn placeholder(shape: Shape) -> Value {
     match shape {
@@ -231,6 +247,8 @@ fn placeholder(shape: Shape) -> Value {
             "x".into_value()
         }
         Shape::JsonPath { .. } => "$".into_value(),
+        Shape::Certificates { .. } => pem("CERTIFICATE").into_value(),
+        Shape::PrivateKey { .. } => pem("PRIVATE KEY").into_value(),
         Shape::HeaderValue { .. } => "".into_value(),
         Shape::EmailAddress { .. } => "ops@example.com".into_value(),
         Shape::PhoneNumber => "+4915112345678".into_value(),

@@ -4,6 +4,7 @@
 use rules::{MonitorKind, tables};
 use serde_json::{Value, json};
 use terraform_plugin::harness::PlannedAction;
+use testkit::pem;
 use testkit::person::Person;
 use testkit::tools::{TerraformHost, terraform_hosts};
 
@@ -15,13 +16,14 @@ const MONITORS: &str = "monitor.v1.MonitorService";
 const OWN_FIELDS: [&str; 5] = ["id", "revision", "status", "createdAt", "updatedAt"];
 
 /// Credentials of the monitors, by the variables that the dashboard puts in their place.
-const CREDENTIALS: [(&str, &str); 6] = [
+const CREDENTIALS: [(&str, &str); 7] = [
     ("shop_x_amp_credentials", "ada:secret-1%20%22"),
     ("shop_x_amp_authorization", "Bearer secret-2 ${x} \"%{y}\" \\"),
     ("shop_x_amp_x_api_key", "secret-3"),
     ("shop_x_amp_x_api_key_2", "secret-4"),
     ("shop_x_amp_monitor_1st", "secret-5"),
     ("bare_credentials", "secret-6"),
+    ("shop_x_amp_client_key", pem::KEY),
 ];
 
 /// A monitor and the texts that its page *Copy as Terraform* offers.
@@ -51,6 +53,7 @@ impl CopiedMonitor {
         let page = page.text();
         let (configuration, command) = (copied(&page, "configuration"), copied(&page, "import"));
         assert!(!configuration.contains("secret-"), "{configuration}");
+        assert!(!configuration.contains("PRIVATE KEY"), "{configuration}");
         Self { kind, stored: stored(world, kind, id).await, configuration, command }
     }
 
@@ -136,6 +139,8 @@ fn full_http_monitor() -> Value {
         "followRedirects": false,
         "ipVersion": "ipv6",
         "certificateWarnDays": 14,
+        "clientCertificate": pem::CERTIFICATE,
+        "clientKey": pem::KEY,
         "active": true,
         "public": true,
         "description": "\nTwo \"lines\",\nand ${three} &#38; %{four}",

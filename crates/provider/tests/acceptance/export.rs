@@ -39,6 +39,8 @@ resource "service_http_monitor" "full" {
   public           = true
   description      = ""
   regions          = ["fly-ams", "fly-iad", "fly-nrt", "fly-syd", "fly-gru", "fly-jnb", "fly-sin", "fly-fra"]
+  client_certificate = file("client.pem")
+  client_key         = "secret-e\n${file("client.key")}"
   headers {
     key   = "X-Token"
     value = "secret-2"

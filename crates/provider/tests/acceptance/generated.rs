@@ -13,6 +13,8 @@ use rules::tables::{
     STATUS_PAGE_COMPONENT_GROUP, TCP_MONITOR,
 };
 
+use testkit::pem;
+
 use crate::world::World;
 
 /// Resources of each kind in one configuration.
@@ -70,6 +72,9 @@ fn of_shape(shape: Shape) -> BoxedStrategy<String> {
         }
         Shape::JsonPath { .. } => "\\$(\\.[a-z]{1,9}|\\[[0-9]\\]){0,9}".prop_map(quoted).boxed(),
         Shape::HeaderValue { .. } => "[ -~]{0,20}".prop_map(quoted).boxed(),
+        // A certificate has its key.
+        Shape::Certificates { .. } => Just(quoted(pem::CERTIFICATE)).boxed(),
+        Shape::PrivateKey { .. } => Just(quoted(pem::KEY)).boxed(),
         Shape::Slug { .. } => Just("\"{unique}\"".to_owned()).boxed(),
         Shape::Integer { min, max } => prop_oneof![Just(min), Just(max), min..=max]
             .prop_map(|number| number.to_string())
@@ -208,6 +213,11 @@ fn with_valid_dependencies(body: &str) -> String {
         || (needs("email-domain") && !given("auth_email_domains"))
     {
         return without(body);
+    }
+    // A certificate has its key.
+    if given("client_certificate") != given("client_key") {
+        let lines = body.lines().filter(|line| !line.starts_with("  client_"));
+        return lines.fold(String::new(), |body, line| body + line + "\n");
     }
     // The target of an address record is an address.
     body.replace("record = \"A\"", "record = \"TXT\"")

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use terraform_plugin::harness::{
     PlanOutput, PlannedAction, ProviderUnderTest, StateOutput, Terraform,
 };
+use testkit::pem;
 use testkit::server::{Caller, TestServer};
 use testkit::tools::TerraformHost;
 
@@ -37,6 +38,9 @@ impl World {
         let program = env!("CARGO_BIN_EXE_terraform-provider-service");
         let provider = ProviderUnderTest::new("registry.terraform.io/aloft/service", program);
         let terraform = Terraform::new(&[provider]).unwrap();
+        for (name, text) in [("client.pem", pem::CERTIFICATE), ("client.key", pem::KEY)] {
+            terraform.write(name, text).unwrap();
+        }
         let mut world = Self { server, terraform };
         world.call_as(Scope::Write);
         world

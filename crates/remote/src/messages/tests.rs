@@ -1,9 +1,10 @@
 //! Tests of jobs: a probe checks exactly what the server asks for, or nothing.
 
 use contract::monitor::wire::{DnsMonitor, HttpMonitor, TcpMonitor};
-use domain::check::Trigger;
-use rules::monitor::{Check, MonitorDraft};
-use rules::tables;
+use domain::check::http::ClientAuth;
+use domain::check::{PlannedCheck, Trigger};
+use rules::monitor::{Check, ClientKey, MonitorDraft};
+use rules::{Secret, tables};
 use serde_json::json;
 
 use super::*;
@@ -102,7 +103,10 @@ fn job_omits_defaults_of_later_arguments() {
     let arguments = |monitor: &Monitor| {
         let message = WireMonitor::decode_from_slice(&encode_monitor(monitor)).unwrap();
         match message.kind {
-            Some(Kind::Http(http)) => (http.ip_version, http.certificate_warn_days),
+            Some(Kind::Http(http)) => {
+                assert_eq!((http.client_certificate, http.client_key), (None, None));
+                (http.ip_version, http.certificate_warn_days)
+            }
             Some(Kind::Tcp(tcp)) => (tcp.ip_version, None),
             Some(Kind::Dns(_) | Kind::Heartbeat(_)) | None => (None, None),
         }
@@ -120,4 +124,26 @@ fn job_omits_defaults_of_later_arguments() {
     }
     assert_eq!(arguments(&http), (Some("ipv6".to_owned()), Some(14)));
     assert_eq!(arguments(&tcp), (Some("ipv4".to_owned()), None));
+}
+
+// decision 0085
+#[test]
+fn job_carries_the_client_certificate_with_its_key() {
+    let object = |label: &str| format!("-----BEGIN {label}-----\nhunter2\n-----END {label}-----\n");
+    let [mut http, ..] = monitors();
+    if let Check::Http(check) = &mut http.settings.check {
+        check.client_certificate = Some(object("CERTIFICATE"));
+        check.client_key = Some(ClientKey(Secret::new(object("PRIVATE KEY"))));
+    }
+    let decoded = decode_job(job(&http, &encode_monitor(&http))).unwrap();
+    let PlannedCheck::Http(plan) = &decoded.job.plan.check else { panic!("it is an HTTP monitor") };
+    let ClientAuth::Present(identity) = plan.client_auth(&plan.url) else {
+        panic!("the plan has no certificate")
+    };
+    assert_eq!(identity.certificate, object("CERTIFICATE"));
+    assert_eq!(*identity.key.expose(), object("PRIVATE KEY"));
+    let sent = CheckPlan::new(&http).unwrap().with_message(encode_monitor(&http));
+    for debug in [format!("{sent:?}"), format!("{:?}", decoded.job)] {
+        assert!(!debug.contains("PRIVATE KEY"), "its debug output hides the key");
+    }
 }

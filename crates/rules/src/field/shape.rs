@@ -52,6 +52,14 @@ pub enum Shape {
     HeaderValue {
         max: u32,
     },
+    /// Certificates in PEM, of this many bytes.
+    Certificates {
+        max: u32,
+    },
+    /// A private key in PEM, not encrypted, of this many bytes.
+    PrivateKey {
+        max: u32,
+    },
     /// Lower-case words joined by single hyphens.
     Slug {
         min: u32,
@@ -128,6 +136,8 @@ impl Shape {
             | Self::AnswerHeaderName { .. }
             | Self::JsonPath { .. }
             | Self::HeaderValue { .. }
+            | Self::Certificates { .. }
+            | Self::PrivateKey { .. }
             | Self::Slug { .. }
             | Self::EmailAddress { .. }
             | Self::PhoneNumber
@@ -171,6 +181,8 @@ impl Shape {
             | Self::HeaderName { max }
             | Self::AnswerHeaderName { max }
             | Self::JsonPath { max }
+            | Self::Certificates { max }
+            | Self::PrivateKey { max }
             | Self::EmailAddress { max } => Some((1, max)),
             Self::HeaderValue { max } => Some((0, max)),
             Self::PhoneNumber => Some((1, PHONE_CHARS_MAX)),

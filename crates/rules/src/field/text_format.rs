@@ -2,7 +2,8 @@
 
 use super::Shape;
 use crate::format::{
-    DomainName, FormatError, HostPort, JsonPath, TimeOfDay, TimeZone, clock, contact, header, url,
+    DomainName, FormatError, HostPort, JsonPath, TimeOfDay, TimeZone, clock, contact, header, pem,
+    url,
 };
 
 impl Shape {
@@ -34,6 +35,8 @@ impl Shape {
             Self::AnswerHeaderName { .. } => header::name(text),
             Self::JsonPath { .. } => JsonPath::parse(text).map(drop),
             Self::HeaderValue { .. } => header::value(text),
+            Self::Certificates { max } => plain(text).and_then(|()| pem::certificates(max, text)),
+            Self::PrivateKey { max } => plain(text).and_then(|()| pem::private_key(max, text)),
             Self::Slug { .. } => contact::slug(text),
             Self::EmailAddress { .. } => contact::email(text),
             Self::PhoneNumber => contact::phone(text),

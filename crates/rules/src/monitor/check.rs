@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::blocks::{
     Header, HeaderAssertion, JsonAssertion, RecordAssertion, StatusCodeAssertion, TextAssertion,
 };
+use super::client_key::ClientKey;
 use crate::argument::{FieldValue, Settings, draft_of};
 use crate::mask::replace;
 use crate::{IpVersion, Method, MonitorKind, Validator, tables};
@@ -49,6 +50,7 @@ macro_rules! checks {
 
         /// The arguments of one kind of monitor, as written.
         #[derive(Clone, Debug, PartialEq)]
+        #[expect(clippy::large_enum_variant, reason = "most monitors are HTTP")]
         pub enum CheckDraft {
             $($(#[doc = $meaning])+ $variant($draft),)+
         }
@@ -68,6 +70,7 @@ macro_rules! checks {
 
             /// Validates the arguments of the kind.
             pub(super) fn read(self, validator: &mut Validator) -> Option<Check> {
+                self.check_rules(validator);
                 match self {
                     $(Self::$variant(draft) => {
                         <$settings>::read(validator, draft).map(Check::$variant)
@@ -103,6 +106,23 @@ fn missing<V: FieldValue<Draft: Default>, E: Error>(
     name: &'static str,
 ) -> Result<V, E> {
     V::read(validator, name, V::Draft::default()).ok_or_else(|| E::missing_field(name))
+}
+
+impl CheckDraft {
+    /// Checks the rules between arguments of the kind.
+    fn check_rules(&self, validator: &mut Validator) {
+        match self {
+            Self::Http(http) => validator.check_rules(
+                |_| None,
+                |field| match field {
+                    "client_certificate" => http.client_certificate.is_some(),
+                    "client_key" => http.client_key.is_some(),
+                    _ => false,
+                },
+            ),
+            Self::Tcp(_) | Self::Dns(_) | Self::Heartbeat(_) => {}
+        }
+    }
 }
 
 impl HttpCheck {

@@ -24,6 +24,9 @@ macro_rules! check_kinds {
                 ip_version: IpVersion,
                 /// Days before the expiry of a certificate; 0 for never.
                 certificate_warn_days: u16,
+                /// Certificates in PEM, that of the client first; given with `client_key`.
+                client_certificate: Option<String>,
+                client_key: Option<ClientKey>,
                 /// Request headers, in order.
                 headers: Vec<Header>,
                 status_code_assertions: Vec<StatusCodeAssertion>,

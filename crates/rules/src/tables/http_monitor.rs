@@ -1,7 +1,7 @@
 //! `service_http_monitor` (§2.1).
 
 use super::monitor;
-use crate::field::{Block, Field, Redaction, Resource, Shape, Value};
+use crate::field::{Block, Field, Redaction, Resource, Rule, Shape, Value};
 use crate::{Method, NumberComparator, TextComparator};
 
 /// Maximum length of a header name, in characters (ours).
@@ -15,6 +15,10 @@ const BODY_CHARS_MAX: u32 = 65_536;
 const JSON_PATH_CHARS_MAX: u32 = 512;
 /// Maximum of days before the expiry of a certificate (ours): a little less than the longest validity.
 pub const CERTIFICATE_WARN_DAYS_MAX: i32 = 397;
+
+/// Maximum length of a client certificate with its chain, and of its key, in bytes (ours): fits a chain of
+/// eight certificates.
+const PEM_BYTES_MAX: u32 = 16_384;
 
 /// An HTTP monitor (§2.1).
 pub static HTTP_MONITOR: Resource = Resource {
@@ -58,6 +62,19 @@ pub static HTTP_MONITOR: Resource = Resource {
             "Days before the expiry of a certificate from which the monitor is degraded, 0 to 397; 0 means never. \
              An expired certificate is a failure in any case.",
         ),
+        Field::optional(
+            "client_certificate",
+            Shape::Certificates { max: PEM_BYTES_MAX },
+            "Certificate for servers that require one from their clients, in PEM, followed by the rest of its \
+             chain; at most 16384 bytes. The check presents it only to the origin of `url`, over https.",
+        ),
+        Field::optional(
+            "client_key",
+            Shape::PrivateKey { max: PEM_BYTES_MAX },
+            "Private key of `client_certificate`, in PEM (PKCS#8, PKCS#1 or SEC1), not encrypted; at most 16384 \
+             bytes.",
+        )
+        .sensitive(),
         monitor::ACTIVE,
         monitor::PUBLIC,
         monitor::DESCRIPTION,
@@ -68,7 +85,7 @@ pub static HTTP_MONITOR: Resource = Resource {
     ],
     beyond: monitor::BEYOND,
     blocks: &[HEADERS, STATUS_CODE_ASSERTIONS, BODY_ASSERTIONS, JSON_ASSERTIONS, HEADER_ASSERTIONS],
-    rules: &[],
+    rules: &[Rule::Together { first: "client_certificate", second: "client_key" }],
     import: Some("<monitor_id>"),
 };
 

@@ -14,7 +14,7 @@ pub(crate) fn facts(section: &str, resource: &field::Resource) -> Resource {
         import: resource.import.map(ToOwned::to_owned),
         exactly_one_block_by: resource.rules.iter().find_map(|rule| match rule {
             Rule::ExactlyOneBlock { named_by } => Some((*named_by).to_owned()),
-            Rule::RequiredWhen { .. } => None,
+            Rule::RequiredWhen { .. } | Rule::Together { .. } => None,
         }),
         arguments: arguments.into_iter().map(|field| argument(field, resource.rules)).collect(),
         outputs: outputs.into_iter().map(output).collect(),
@@ -63,7 +63,9 @@ fn argument(field: &Field, rules: &[Rule]) -> Row {
             Rule::RequiredWhen { field: of, when, is } if *of == field.name => {
                 Some(((*when).to_owned(), (*is).to_owned()))
             }
-            Rule::RequiredWhen { .. } | Rule::ExactlyOneBlock { .. } => None,
+            Rule::RequiredWhen { .. } | Rule::Together { .. } | Rule::ExactlyOneBlock { .. } => {
+                None
+            }
         }),
         ..output(field)
     }
@@ -113,6 +115,8 @@ fn form(shape: Shape) -> Option<String> {
         Shape::AnswerHeaderName { .. } => "header name",
         Shape::JsonPath { .. } => "JSONPath",
         Shape::HeaderValue { .. } => "header value",
+        Shape::Certificates { .. } => "certificates",
+        Shape::PrivateKey { .. } => "private key",
         Shape::Line { .. } => "one line",
         Shape::Slug { .. } => "slug",
         Shape::EmailAddress { .. } => "email address",

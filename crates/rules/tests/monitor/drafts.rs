@@ -6,6 +6,12 @@ use aloft_rules::monitor::{
     MonitorDraft, RecordAssertionDraft, StatusCodeAssertionDraft, TcpDraft, TextAssertionDraft,
 };
 
+/// PEM of the right form, without a certificate in it.
+pub(crate) const CERTIFICATE: &str =
+    "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n";
+/// PEM of the right form, without a key in it.
+pub(crate) const KEY: &str = "-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n";
+
 #[expect(clippy::unnecessary_wraps, reason = "fields of drafts are optional")]
 pub(crate) fn text(text: &str) -> Option<String> {
     Some(text.to_owned())

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use aloft_rules::monitor::{CheckDraft, HttpDraft, MonitorDraft, MonitorSettings};
 use aloft_rules::{
-    Method, NumberComparator, Periodicity, RecordComparator, RecordKind, Region, Tag,
+    Method, NumberComparator, Periodicity, RecordComparator, RecordKind, Region, Secret, Tag,
     TextComparator,
 };
 
 use crate::drafts::{
-    body, dns, header, header_assertion, http, json_assertion, record, refused, status, tcp, text,
+    CERTIFICATE, KEY, body, dns, header, header_assertion, http, json_assertion, record, refused,
+    status, tcp, text,
 };
 
 const NONE: [&str; 0] = [];
@@ -39,6 +40,8 @@ fn omitted_fields_get_the_specified_defaults() {
           "follow_redirects": true,
           "ip_version": "any",
           "certificate_warn_days": 0,
+          "client_certificate": null,
+          "client_key": null,
           "headers": [],
           "status_code_assertions": [],
           "body_assertions": [],
@@ -230,6 +233,25 @@ fn expressions_and_paths_must_compile() {
         http.header_assertions = vec![header_assertion("Server", r"(?=a)", "matches")];
     });
     insta::assert_snapshot!(draft.parse().unwrap_err(), @"`body_assertions[0].target` must be a regular expression: unclosed group at character 2 (given: `a(`); `json_assertions[0].path` must be a JSONPath, which begins with `$`, such as `$.items[0].name` (given: `status`); `json_assertions[1].target` must be a regular expression: unclosed character class at character 1 (given: `[`); `header_assertions[0].target` must be a regular expression: look-around, including look-ahead and look-behind, is not supported at character 1 (given: `(?=a)`)");
+}
+
+// decision 0085
+#[test]
+fn client_certificate_and_key_come_together() {
+    let with = |certificate: Option<&str>, key: Option<&str>| {
+        let secret = key.map(|key| Secret::new(key.to_owned()));
+        let draft = http(|_, http| {
+            http.client_certificate = certificate.map(ToOwned::to_owned);
+            http.client_key = secret;
+        });
+        draft.parse().map(drop).map_err(|violations| violations.to_string())
+    };
+    assert_eq!(with(Some(CERTIFICATE), Some(KEY)), Ok(()));
+    insta::assert_snapshot!(with(Some(CERTIFICATE), None).unwrap_err(), @"`client_key` must be given with `client_certificate`");
+    insta::assert_snapshot!(with(None, Some(KEY)).unwrap_err(), @"`client_certificate` must be given with `client_key`");
+    // Neither message repeats what may be a secret.
+    insta::assert_snapshot!(with(Some(KEY), Some(CERTIFICATE)).unwrap_err(), @"`client_certificate` must have certificates only; the private key belongs in `client_key`, and must be replaced if others may have seen it; `client_key` must have the private key only; certificates belong in `client_certificate`");
+    insta::assert_snapshot!(with(Some(""), Some("")).unwrap_err(), @"`client_certificate` must not be empty; `client_key` must not be empty");
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Every limit of §8.1 for monitors and each of ours: at its bound, and one past it.
 
+use aloft_rules::Secret;
 use aloft_rules::monitor::{HttpDraft, MonitorDraft};
 
 use crate::drafts::{
-    body, dns, header, header_assertion, http, json_assertion, record, refused, status, tcp, text,
+    CERTIFICATE, KEY, body, dns, header, header_assertion, http, json_assertion, record, refused,
+    status, tcp, text,
 };
 
 type Change = fn(&mut MonitorDraft, &mut HttpDraft, i32);
@@ -23,6 +25,14 @@ const LIMITS: &[(&str, &[i32], &[i32], Change)] = &[
     ("retry", &[0, 10], &[-1, 11], |draft, _, count| draft.retry = Some(count)),
     ("url", &[2_048], &[2_049], |_, http, size| http.url = url(size)),
     ("body", &[0, 65_536], &[65_537], |_, http, size| http.body = long("b", size)),
+    ("client_certificate", &[16_384], &[16_385], |_, http, size| {
+        http.client_certificate = Some(filled(CERTIFICATE, size));
+        http.client_key = Some(Secret::new(KEY.to_owned()));
+    }),
+    ("client_key", &[16_384], &[16_385], |_, http, size| {
+        http.client_certificate = text(CERTIFICATE);
+        http.client_key = Some(Secret::new(filled(KEY, size)));
+    }),
     ("headers", &[0, 20], &[21], |_, http, count| http.headers = many(count, header("A", "b"))),
     ("headers[0].key", &[1, 256], &[0, 257], |_, http, size| {
         http.headers = vec![header(&"k".repeat(size as usize), "v")];
@@ -64,6 +74,11 @@ const LIMITS: &[(&str, &[i32], &[i32], Change)] = &[
         http.header_assertions = vec![header_assertion("K", &"v".repeat(size as usize), "eq")];
     }),
 ];
+
+/// Returns PEM of this size, with spaces before its object.
+fn filled(pem: &str, size: i32) -> String {
+    format!("{pem:>width$}", width = size as usize)
+}
 
 #[test]
 fn values_past_a_limit_are_rejected() {

@@ -2,10 +2,11 @@
 
 use aloft_rules::field::Presence;
 use aloft_rules::monitor::{CheckDraft, DnsDraft, HeartbeatDraft, MonitorDraft, TcpDraft};
-use aloft_rules::{MonitorKind, tables};
+use aloft_rules::{MonitorKind, Secret, tables};
 
 use crate::drafts::{
-    body, dns, header, header_assertion, http, json_assertion, record, status, tcp, text,
+    CERTIFICATE, KEY, body, dns, header, header_assertion, http, json_assertion, record, status,
+    tcp, text,
 };
 
 fn mask(names: &[&str]) -> Vec<String> {
@@ -36,6 +37,8 @@ fn bare_and_full(kind: MonitorKind) -> (MonitorDraft, MonitorDraft) {
                 http.follow_redirects = Some(false);
                 http.ip_version = text("ipv4");
                 http.certificate_warn_days = Some(14);
+                http.client_certificate = text(CERTIFICATE);
+                http.client_key = Some(Secret::new(KEY.to_owned()));
                 http.headers = vec![header("A", "b")];
                 http.status_code_assertions = vec![status(204, "eq")];
                 http.body_assertions = vec![body("a", "eq")];

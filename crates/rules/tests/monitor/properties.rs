@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use aloft_rules::monitor::{
-    Check, DnsCheck, Header, HeaderAssertion, HeartbeatCheck, HttpCheck, JsonAssertion,
+    Check, ClientKey, DnsCheck, Header, HeaderAssertion, HeartbeatCheck, HttpCheck, JsonAssertion,
     MonitorDraft, MonitorSettings, RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
 };
 use aloft_rules::{
     DomainName, HostPort, IpVersion, Method, NumberComparator, Pattern, Periodicity,
-    RecordComparator, RecordKind, Region, Tag, TextComparator,
+    RecordComparator, RecordKind, Region, Secret, Tag, TextComparator,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::option;
@@ -66,6 +66,18 @@ fn comparison() -> impl Strategy<Value = (String, TextComparator)> {
         })
 }
 
+/// A certificate with its key.
+fn client_identity() -> impl Strategy<Value = (String, ClientKey)> {
+    let object = |label: &str, content: &str| {
+        format!("-----BEGIN {label}-----\n{content}\n-----END {label}-----\n")
+    };
+    let label = select(vec!["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"]);
+    ("[A-Za-z0-9+/]{4}", label, "[A-Za-z0-9+/]{4}").prop_map(move |(certificate, label, key)| {
+        let key = ClientKey(Secret::new(object(label, &key)));
+        (object("CERTIFICATE", &certificate), key)
+    })
+}
+
 fn an_http_check() -> impl Strategy<Value = Check> {
     let header = ("X-[A-Za-z0-9-]{1,12}", "[a-zA-Z0-9ä \t]{0,20}")
         .prop_map(|(key, value)| Header { key, value });
@@ -78,7 +90,7 @@ fn an_http_check() -> impl Strategy<Value = Check> {
         .prop_map(|(key, (target, comparator))| HeaderAssertion { key, target, comparator });
     (
         (url(), select(Method::ALL), any_text(), any::<bool>()),
-        (select(IpVersion::ALL), 0..=397_u16),
+        (select(IpVersion::ALL), 0..=397_u16, option::of(client_identity())),
         (
             vec(header, 0..=20),
             vec(status, 0..=10),
@@ -88,7 +100,8 @@ fn an_http_check() -> impl Strategy<Value = Check> {
         ),
     )
         .prop_map(|((url, method, body, follow_redirects), tls, blocks)| {
-            let (ip_version, certificate_warn_days) = tls;
+            let (ip_version, certificate_warn_days, identity) = tls;
+            let (client_certificate, client_key) = identity.unzip();
             let (
                 headers,
                 status_code_assertions,
@@ -103,6 +116,8 @@ fn an_http_check() -> impl Strategy<Value = Check> {
                 follow_redirects,
                 ip_version,
                 certificate_warn_days,
+                client_certificate,
+                client_key,
                 headers,
                 status_code_assertions,
                 body_assertions,

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use domain::cadence::{Handle, Missed, MissedReason};
-use domain::check::Trigger;
+use domain::check::{JobMessage, Trigger};
 use domain::judge::ProbeIndex;
 use remote::{Ticket, TicketKey, wire};
 use rules::{ProbeId, Region, WorkspaceId};
@@ -187,7 +187,9 @@ impl RemoteLane {
 
     /// Sends a job to the stream with the fewest jobs. Returns the job if no stream takes it.
     fn send_to_stream(&self, probe: &mut RemoteProbe, queued: QueuedJob) -> Result<(), QueuedJob> {
-        let Some(message) = queued.job.plan.message.clone() else { return Err(queued) };
+        let Some(JobMessage(message)) = queued.job.plan.message.clone() else {
+            return Err(queued);
+        };
         let Some(session) = probe.sessions.iter_mut().min_by_key(|it| it.outstanding) else {
             return Err(queued);
         };

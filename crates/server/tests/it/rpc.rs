@@ -1,6 +1,7 @@
 //! The services, one file per service.
 
 mod audit;
+mod client_certificates;
 mod history;
 mod idempotency;
 pub(crate) mod incident;

@@ -8,7 +8,7 @@ use domain::check::{
     AttemptEvidence, CheckResult, Evidence, Outcome, Phases, ProbeName, ResultKey, Trigger,
 };
 use domain::judge::{JudgeState, RegionState};
-use rules::monitor::{Check, Header, HttpCheck, Monitor, MonitorSettings, TcpCheck};
+use rules::monitor::{Check, ClientKey, Header, HttpCheck, Monitor, MonitorSettings, TcpCheck};
 use rules::{
     KeyId, MonitorId, MonitorStatus, Periodicity, Region, Secret, Tag, Timestamp, WorkspaceId,
 };
@@ -238,10 +238,12 @@ pub(crate) fn tags(texts: &[&str]) -> Vec<Tag> {
     texts.iter().map(|text| Tag::parse(text).unwrap()).collect()
 }
 
-/// Returns an HTTP check with a secret in a header and in its URL.
+/// Returns an HTTP check with a secret in a header, in its URL and as its private key.
 pub(crate) fn check_with_secret(secret: &str) -> Check {
     Check::Http(HttpCheck {
         headers: vec![Header { key: "Authorization".to_owned(), value: secret.to_owned() }],
+        client_certificate: Some("certificate".to_owned()),
+        client_key: Some(ClientKey(Secret::new(secret.to_owned()))),
         ..HttpCheck::new(format!("https://user:{secret}@example.com/health"))
     })
 }

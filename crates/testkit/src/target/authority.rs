@@ -5,6 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd,
 };
+use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
 /// A certificate authority that only tests trust.
@@ -53,6 +54,13 @@ impl Authority {
     /// Returns its own certificate as PEM.
     pub fn pem(&self) -> String {
         self.issuer.pem()
+    }
+
+    /// Returns its own certificate as the only root.
+    pub fn roots(&self) -> RootCertStore {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.issuer.der().clone()).expect("the authority is a valid root");
+        roots
     }
 
     /// Issues a certificate for `names` (or addresses).

@@ -12,8 +12,9 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Collected, Full};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
+use rustls::server::{WantsServerCert, WebPkiClientVerifier};
+use rustls::{ConfigBuilder, ServerConfig, SupportedProtocolVersion};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -21,7 +22,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::response::Step;
-use super::{Identity, Running, ScriptedResponse};
+use super::{Authority, Identity, Running, ScriptedResponse};
 
 /// Maximum size of a request's head.
 const HEAD_BYTES: usize = 64 * 1024;
@@ -42,6 +43,33 @@ pub enum Protocol {
     Http1,
     /// HTTP/2 if the client offers it.
     Http2,
+}
+
+/// Client certificates that a TLS server requires.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientTrust<'a> {
+    /// Issuer of the certificates.
+    pub authority: &'a Authority,
+    /// The only version that the server speaks.
+    pub version: TlsVersion,
+}
+
+/// A version of TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsVersion {
+    /// In which a server refuses a client certificate within the handshake.
+    V12,
+    /// In which it does so afterwards.
+    V13,
+}
+
+impl TlsVersion {
+    const fn supported(self) -> &'static SupportedProtocolVersion {
+        match self {
+            Self::V12 => &rustls::version::TLS12,
+            Self::V13 => &rustls::version::TLS13,
+        }
+    }
 }
 
 /// A received request.
@@ -104,6 +132,16 @@ impl HttpTarget {
         Self::serve("127.0.0.1:0", Some(acceptor(identity, protocol)), None).await
     }
 
+    /// Starts HTTPS on 127.0.0.1 that requires client certificates of this trust.
+    pub async fn start_mutual_tls(
+        identity: Identity,
+        protocol: Protocol,
+        clients: ClientTrust<'_>,
+    ) -> Self {
+        let tls = mutual_acceptor(identity, protocol, clients);
+        Self::serve("127.0.0.1:0", Some(tls), None).await
+    }
+
     async fn serve(address: &str, tls: Option<TlsAcceptor>, actor: Option<Actor>) -> Self {
         let listener = TcpListener::bind(address).await.expect("loopback has a free port");
         let address = listener.local_addr().expect("the socket is bound");
@@ -160,11 +198,35 @@ impl HttpTarget {
 
 /// Creates the TLS side of a server that is `identity`.
 pub(super) fn acceptor(identity: Identity, protocol: Protocol) -> TlsAcceptor {
-    let provider = Arc::new(aws_lc_rs::default_provider());
-    let mut config = ServerConfig::builder_with_provider(provider)
+    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_safe_default_protocol_versions()
         .expect("the provider supports TLS 1.2 and 1.3")
-        .with_no_client_auth()
+        .with_no_client_auth();
+    serving(config, identity, protocol)
+}
+
+/// Creates the TLS side of a server that requires client certificates.
+fn mutual_acceptor(
+    identity: Identity,
+    protocol: Protocol,
+    clients: ClientTrust<'_>,
+) -> TlsAcceptor {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let roots = Arc::new(clients.authority.roots());
+    let verifier = WebPkiClientVerifier::builder_with_provider(roots, Arc::clone(&provider));
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[clients.version.supported()])
+        .expect("the provider supports the version")
+        .with_client_cert_verifier(verifier.build().expect("there is a root"));
+    serving(config, identity, protocol)
+}
+
+fn serving(
+    config: ConfigBuilder<ServerConfig, WantsServerCert>,
+    identity: Identity,
+    protocol: Protocol,
+) -> TlsAcceptor {
+    let mut config = config
         .with_single_cert(identity.chain, identity.key)
         .expect("key and certificate belong together");
     config.alpn_protocols = match protocol {

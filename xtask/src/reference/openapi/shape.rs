@@ -59,6 +59,8 @@ fn of_field(field: &Field) -> Keywords {
         | Shape::HeaderName { .. }
         | Shape::AnswerHeaderName { .. }
         | Shape::JsonPath { .. }
+        | Shape::Certificates { .. }
+        | Shape::PrivateKey { .. }
         | Shape::HeaderValue { .. }
         | Shape::Slug { .. }
         | Shape::PhoneNumber
@@ -91,6 +93,8 @@ fn pattern(shape: Shape) -> Option<String> {
             "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
         }
         Shape::JsonPath { .. } => "^\\$",
+        Shape::Certificates { .. } => "-----BEGIN CERTIFICATE-----",
+        Shape::PrivateKey { .. } => "-----BEGIN ((RSA|EC) )?PRIVATE KEY-----",
         Shape::Slug { .. } => "^[a-z0-9]+(-[a-z0-9]+)*$",
         Shape::PhoneNumber => "^\\+[0-9]+$",
         Shape::TimeOfDay => "^([01][0-9]|2[0-3]):[0-5][0-9]$",

@@ -439,6 +439,12 @@ type HttpMonitor struct {
 	// Days before the expiry of a certificate from which the monitor is degraded: 0 to 397. 0 means never. The
 	// certificates of all hops count. Default 0.
 	CertificateWarnDays *int32 `protobuf:"varint,21,opt,name=certificate_warn_days,json=certificateWarnDays,proto3,oneof" json:"certificate_warn_days,omitempty"`
+	// Certificate for servers that require one from their clients, in PEM, followed by the rest of its chain: up to
+	// 16384 bytes. Given with `client_key`. The check presents it only to the origin of `url`, over https.
+	ClientCertificate *string `protobuf:"bytes,23,opt,name=client_certificate,json=clientCertificate,proto3,oneof" json:"client_certificate,omitempty"`
+	// Private key of `client_certificate`, in PEM (PKCS#8, PKCS#1 or SEC1), not encrypted: up to 16384 bytes.
+	// Read-only keys do not read it.
+	ClientKey *string `protobuf:"bytes,24,opt,name=client_key,json=clientKey,proto3,oneof" json:"client_key,omitempty"`
 	// Whether the monitor runs. Default false.
 	Active *bool `protobuf:"varint,11,opt,name=active,proto3,oneof" json:"active,omitempty"`
 	// Whether status pages show its response times. Default false. In either case, a page with the monitor as a
@@ -591,6 +597,20 @@ func (x *HttpMonitor) GetCertificateWarnDays() int32 {
 		return *x.CertificateWarnDays
 	}
 	return 0
+}
+
+func (x *HttpMonitor) GetClientCertificate() string {
+	if x != nil && x.ClientCertificate != nil {
+		return *x.ClientCertificate
+	}
+	return ""
+}
+
+func (x *HttpMonitor) GetClientKey() string {
+	if x != nil && x.ClientKey != nil {
+		return *x.ClientKey
+	}
+	return ""
 }
 
 func (x *HttpMonitor) GetActive() bool {
@@ -5060,7 +5080,7 @@ const file_monitor_v1_monitor_proto_rawDesc = "" +
 	"comparator\x88\x01\x01B\t\n" +
 	"\a_recordB\t\n" +
 	"\a_targetB\r\n" +
-	"\v_comparator\"\x9c\v\n" +
+	"\v_comparator\"\x9f\f\n" +
 	"\vHttpMonitor\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\tH\x00R\x02id\x88\x01\x01\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x01R\x04name\x88\x01\x01\x12\x1a\n" +
@@ -5077,10 +5097,13 @@ const file_monitor_v1_monitor_proto_rawDesc = "" +
 	"\n" +
 	"ip_version\x18\x14 \x01(\tH\n" +
 	"R\tipVersion\x88\x01\x01\x127\n" +
-	"\x15certificate_warn_days\x18\x15 \x01(\x05H\vR\x13certificateWarnDays\x88\x01\x01\x12\x1b\n" +
-	"\x06active\x18\v \x01(\bH\fR\x06active\x88\x01\x01\x12\x1b\n" +
-	"\x06public\x18\f \x01(\bH\rR\x06public\x88\x01\x01\x12%\n" +
-	"\vdescription\x18\r \x01(\tH\x0eR\vdescription\x88\x01\x01\x12\x12\n" +
+	"\x15certificate_warn_days\x18\x15 \x01(\x05H\vR\x13certificateWarnDays\x88\x01\x01\x122\n" +
+	"\x12client_certificate\x18\x17 \x01(\tH\fR\x11clientCertificate\x88\x01\x01\x12'\n" +
+	"\n" +
+	"client_key\x18\x18 \x01(\tB\x03\x80\x01\x01H\rR\tclientKey\x88\x01\x01\x12\x1b\n" +
+	"\x06active\x18\v \x01(\bH\x0eR\x06active\x88\x01\x01\x12\x1b\n" +
+	"\x06public\x18\f \x01(\bH\x0fR\x06public\x88\x01\x01\x12%\n" +
+	"\vdescription\x18\r \x01(\tH\x10R\vdescription\x88\x01\x01\x12\x12\n" +
 	"\x04tags\x18\x13 \x03(\tR\x04tags\x12\x18\n" +
 	"\aregions\x18\x0e \x03(\tR\aregions\x12,\n" +
 	"\aheaders\x18\x0f \x03(\v2\x12.monitor.v1.HeaderR\aheaders\x12U\n" +
@@ -5088,14 +5111,14 @@ const file_monitor_v1_monitor_proto_rawDesc = "" +
 	"\x0fbody_assertions\x18\x11 \x03(\v2\x19.monitor.v1.BodyAssertionR\x0ebodyAssertions\x12B\n" +
 	"\x0fjson_assertions\x18\x16 \x03(\v2\x19.monitor.v1.JsonAssertionR\x0ejsonAssertions\x12H\n" +
 	"\x11header_assertions\x18\x12 \x03(\v2\x1b.monitor.v1.HeaderAssertionR\x10headerAssertions\x12\x1b\n" +
-	"\x06status\x18\x1e \x01(\tH\x0fR\x06status\x88\x01\x01\x127\n" +
-	"\x15effective_degraded_at\x18\x1f \x01(\x05H\x10R\x13effectiveDegradedAt\x88\x01\x01\x12)\n" +
+	"\x06status\x18\x1e \x01(\tH\x11R\x06status\x88\x01\x01\x127\n" +
+	"\x15effective_degraded_at\x18\x1f \x01(\x05H\x12R\x13effectiveDegradedAt\x88\x01\x01\x12)\n" +
 	"\x10resolved_regions\x18  \x03(\tR\x0fresolvedRegions\x129\n" +
 	"\n" +
 	"created_at\x18! \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x129\n" +
 	"\n" +
 	"updated_at\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1f\n" +
-	"\brevision\x18# \x01(\tH\x11R\brevision\x88\x01\x01B\x05\n" +
+	"\brevision\x18# \x01(\tH\x13R\brevision\x88\x01\x01B\x05\n" +
 	"\x03_idB\a\n" +
 	"\x05_nameB\x06\n" +
 	"\x04_urlB\x0e\n" +
@@ -5108,7 +5131,9 @@ const file_monitor_v1_monitor_proto_rawDesc = "" +
 	"\x06_retryB\x13\n" +
 	"\x11_follow_redirectsB\r\n" +
 	"\v_ip_versionB\x18\n" +
-	"\x16_certificate_warn_daysB\t\n" +
+	"\x16_certificate_warn_daysB\x15\n" +
+	"\x13_client_certificateB\r\n" +
+	"\v_client_keyB\t\n" +
 	"\a_activeB\t\n" +
 	"\a_publicB\x0e\n" +
 	"\f_descriptionB\t\n" +

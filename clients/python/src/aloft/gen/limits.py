@@ -93,6 +93,12 @@ class http_monitor:
         min: Final = 0
         max: Final = 397
         default: Final = 0
+    class client_certificate:
+        min: Final = 1
+        max: Final = 16384
+    class client_key:
+        min: Final = 1
+        max: Final = 16384
     class active:
         default: Final = False
     class public:

@@ -200,6 +200,14 @@ class HttpMonitor(Message):
     @property
     def json_assertions(self) -> RepeatedCompositeFieldContainer[JsonAssertion]:
         """Conditions on values in a body of JSON: up to 10, which must all hold."""
+    client_certificate: str
+    """Certificate for servers that require one from their clients, in PEM, followed by the rest of its chain: up to
+    16384 bytes. Given with `client_key`. The check presents it only to the origin of `url`, over https.
+    """
+    client_key: str
+    """Private key of `client_certificate`, in PEM (PKCS#8, PKCS#1 or SEC1), not encrypted: up to 16384 bytes.
+    Read-only keys do not read it.
+    """
     status: words.MonitorStatus
     """Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result."""
     effective_degraded_at: int
@@ -242,6 +250,8 @@ class HttpMonitor(Message):
         ip_version: Literal["any", "ipv4", "ipv6"] | None = ...,
         certificate_warn_days: int | None = ...,
         json_assertions: Sequence[JsonAssertion] | None = ...,
+        client_certificate: str | None = ...,
+        client_key: str | None = ...,
         status: words.MonitorStatus | None = ...,
         effective_degraded_at: int | None = ...,
         resolved_regions: Sequence[words.Region] | None = ...,
@@ -249,8 +259,8 @@ class HttpMonitor(Message):
         updated_at: datetime | Timestamp | None = ...,
         revision: str | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: Literal["id", "name", "url", "periodicity", "method", "body", "timeout", "degraded_at", "retry", "follow_redirects", "active", "public", "description", "ip_version", "certificate_warn_days", "status", "effective_degraded_at", "created_at", "updated_at", "revision"]) -> bool: ...
-    def ClearField(self, field_name: Literal["id", "name", "url", "periodicity", "method", "body", "timeout", "degraded_at", "retry", "follow_redirects", "active", "public", "description", "regions", "headers", "status_code_assertions", "body_assertions", "header_assertions", "tags", "ip_version", "certificate_warn_days", "json_assertions", "status", "effective_degraded_at", "resolved_regions", "created_at", "updated_at", "revision"]) -> None: ...
+    def HasField(self, field_name: Literal["id", "name", "url", "periodicity", "method", "body", "timeout", "degraded_at", "retry", "follow_redirects", "active", "public", "description", "ip_version", "certificate_warn_days", "client_certificate", "client_key", "status", "effective_degraded_at", "created_at", "updated_at", "revision"]) -> bool: ...
+    def ClearField(self, field_name: Literal["id", "name", "url", "periodicity", "method", "body", "timeout", "degraded_at", "retry", "follow_redirects", "active", "public", "description", "regions", "headers", "status_code_assertions", "body_assertions", "header_assertions", "tags", "ip_version", "certificate_warn_days", "json_assertions", "client_certificate", "client_key", "status", "effective_degraded_at", "resolved_regions", "created_at", "updated_at", "revision"]) -> None: ...
 
 class TcpMonitor(Message):
     """A monitor that opens TCP connections."""

@@ -13,7 +13,7 @@ use rules::monitor::{Header, HeaderAssertion, HttpCheck, TextAssertion};
 use rules::{TextComparator, limits};
 use url::Url;
 
-use super::{BodyType, HeaderExpectation, HttpPlan, JsonExpectation};
+use super::{BodyType, ClientIdentity, HeaderExpectation, HttpPlan, JsonExpectation};
 use crate::check::redact;
 use crate::check::text::TextExpectation;
 
@@ -58,6 +58,7 @@ impl HttpPlan {
             ip_version: check.ip_version,
             certificate_warning: (check.certificate_warn_days > 0)
                 .then(|| DAY * u32::from(check.certificate_warn_days)),
+            client_identity: ClientIdentity::of(check).map(Box::new),
             body_kept: body_bytes_to_keep(check),
             body_read: if check.body_assertions.is_empty() && check.json_assertions.is_empty() {
                 limits::EVIDENCE_BODY_BYTES

@@ -2,10 +2,12 @@
 
 use rules::Scope;
 use serde_json::{Value, json};
+use testkit::pem;
 
 use crate::world::World;
 
 const PAGES: &str = "status_page.v1.StatusPageService";
+const MONITORS: &str = "monitor.v1.MonitorService";
 const CHANNELS: &str = "notification.v1.NotificationService";
 
 #[tokio::test]
@@ -16,6 +18,8 @@ async fn read_key_plans_with_hidden_secrets() {
           name        = "API"
           url         = "https://user:secret@example.com/"
           periodicity = "30s"
+          client_certificate = file("client.pem")
+          client_key         = file("client.key")
           headers {
             key   = "Authorization"
             value = "Bearer secret"
@@ -68,7 +72,7 @@ async fn read_key_plans_with_hidden_secrets() {
     let refusal = error.diagnostics().iter().find(|shown| shown.severity == "error").unwrap();
     insta::assert_snapshot!(refusal, @r#"
     error: Cannot change the status page
-      on main.tf line 40: resource "service_status_page" "p" {
+      on main.tf line 42: resource "service_status_page" "p" {
       The service rejected a change: this key is read-only. A plan needs a key with the scope read, an apply a key with the scope write.
     "#);
 }
@@ -136,4 +140,39 @@ async fn secret_moves_between_names_and_is_removed() {
         world.settle(&ntfy(name, token)).await;
         assert_eq!(stored().await, expected, "{token}");
     }
+}
+
+// decision 0085
+#[tokio::test]
+async fn private_key_moves_out_of_the_state() {
+    let monitor = |certificate: &str, key: &str| {
+        format!(
+            "resource \"service_http_monitor\" \"m\" {{\n name = \"API\"\n \
+             url = \"https://example.com/\"\n periodicity = \"30s\"\n{certificate}\n{key}\n}}\n"
+        )
+    };
+    let world = World::start().await;
+    let (certificate, key) =
+        ("client_certificate = file(\"client.pem\")", "client_key = file(\"client.key\")");
+    let state = || {
+        let path = world.terraform.folder().join("terraform.tfstate");
+        std::fs::read_to_string(path).unwrap()
+    };
+    let stored = async || -> Value {
+        let monitors = world.rpc(MONITORS, "ListMonitors", json!({})).await;
+        monitors["httpMonitors"][0]["clientKey"].clone()
+    };
+    world.settle(&monitor(certificate, key)).await;
+    assert!(state().contains("PRIVATE KEY"));
+    let written = "client_key_wo = file(\"client.key\")\n client_key_wo_version = 1";
+    world.settle(&monitor(certificate, written)).await;
+    assert!(!state().contains("PRIVATE KEY"));
+    assert_eq!(stored().await, pem::KEY);
+    world.settle(&monitor("", "")).await;
+    assert_eq!(stored().await, Value::Null);
+    let errors = world.validation_errors(&monitor(certificate, "")).await;
+    assert!(
+        errors[0].contains("`client_key` must be given with `client_certificate`"),
+        "{errors:?}"
+    );
 }

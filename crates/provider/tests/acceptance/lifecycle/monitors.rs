@@ -42,6 +42,37 @@ const REGIONS: Argument = argument(
     ],
 );
 
+/// None, a certificate with its key, another with a chain, the first again, and none.
+const CLIENT_CERTIFICATE: Argument = argument(
+    "client_certificate",
+    &[
+        "",
+        concat!(
+            "\n client_certificate = <<PEM\n",
+            include_str!("../../../../testkit/pem/certificate.pem"),
+            "PEM\n\nclient_key = <<PEM\n",
+            include_str!("../../../../testkit/pem/key.pem"),
+            "PEM\n"
+        ),
+        concat!(
+            "\n client_certificate = <<PEM\n",
+            include_str!("../../../../testkit/pem/other-certificate.pem"),
+            include_str!("../../../../testkit/pem/certificate.pem"),
+            "PEM\n\nclient_key = <<PEM\n",
+            include_str!("../../../../testkit/pem/other-key.pem"),
+            "PEM\n"
+        ),
+        concat!(
+            "\n client_certificate = <<PEM\n",
+            include_str!("../../../../testkit/pem/certificate.pem"),
+            "PEM\n\nclient_key = <<PEM\n",
+            include_str!("../../../../testkit/pem/key.pem"),
+            "PEM\n"
+        ),
+        "\n client_certificate = null\n\nclient_key = null\n",
+    ],
+);
+
 /// None, two, the same in another order, one, and the greatest number.
 const HEADERS: Argument = argument(
     "headers",
@@ -82,6 +113,7 @@ async fn http_monitor_arguments_change_in_place() {
             argument("follow_redirects", &["", "false", "true", "false", "null"]),
             IP_VERSION,
             argument("certificate_warn_days", &["", "14", "0", "397", "null"]),
+            CLIENT_CERTIFICATE,
             ACTIVE,
             PUBLIC,
             DESCRIPTION,

@@ -1,11 +1,13 @@
-//! Warnings about monitors that cannot succeed: they are inactive, or this server may not reach their
-//! address.
+//! Warnings about monitors that cannot succeed: they are inactive, their client certificate is of no use,
+//! or this server may not reach their address.
+
+mod client_certificate;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use contract::monitor::wire::Warning;
-use rules::monitor::{Check, Monitor};
+use rules::monitor::{Check, HttpCheck, Monitor};
 use rules::notification::literal_address;
 use url::Url;
 
@@ -25,8 +27,9 @@ pub(super) fn for_new_monitor(services: &Services, monitor: &Monitor) -> Vec<War
 /// Returns the warnings about an updated monitor. Pausing is intended and causes no warning. The
 /// person who starts the probe of a private region decides which addresses it may reach.
 pub(super) fn for_monitor(services: &Services, monitor: &Monitor) -> Vec<Warning> {
-    let without_tls = certificate_without_tls(monitor);
-    without_tls.into_iter().chain(for_address(services, monitor)).collect()
+    let of_client = client_certificate::warnings(monitor, services.ctx.now());
+    let certificates = certificate_without_tls(monitor).into_iter().chain(of_client);
+    certificates.chain(for_address(services, monitor)).collect()
 }
 
 fn for_address(services: &Services, monitor: &Monitor) -> Option<Warning> {
@@ -39,11 +42,14 @@ fn for_address(services: &Services, monitor: &Monitor) -> Option<Warning> {
 /// Returns the warning about days before the expiry of a certificate that a check may never see.
 fn certificate_without_tls(monitor: &Monitor) -> Option<Warning> {
     let Check::Http(http) = &monitor.settings.check else { return None };
-    let is_plain = Url::parse(&http.url).is_ok_and(|url| url.scheme() == "http");
-    (is_plain && http.certificate_warn_days > 0).then(|| {
+    (is_plain(http) && http.certificate_warn_days > 0).then(|| {
         let message = "an http URL has no certificate; only https URLs that it redirects to count";
         warning("certificate_warn_days", message.to_owned())
     })
+}
+
+fn is_plain(http: &HttpCheck) -> bool {
+    Url::parse(&http.url).is_ok_and(|url| url.scheme() == "http")
 }
 
 /// Returns the warnings about a draft, whose name is resolved once. A name without addresses causes no

@@ -2,6 +2,7 @@
 
 use rules::{Region, Scope};
 use serde_json::{Value, json};
+use testkit::pem;
 use testkit::person::Person;
 use testkit::server::TestServer;
 use testkit::target::{DnsTarget, HttpTarget, ScriptedResponse};
@@ -359,4 +360,41 @@ fn posted_fields(page: &str) -> Vec<(String, String)> {
         }
     }
     fields
+}
+
+// decision 0085
+#[tokio::test]
+async fn form_keeps_the_private_key_without_showing_it() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let key = format!("hunter2\n{}", pem::KEY);
+    let start = [("url", "https://example.com/"), ("periodicity", "1m")];
+    let pair = [("client_certificate", pem::CERTIFICATE), ("client_key", &key)];
+    let created = ada.post("/w/acme/monitors/new", &[start, pair].concat()).await;
+    let path = created.location().unwrap();
+    let id = path.rsplit('/').next().unwrap();
+    let copy = format!("/w/acme/monitors/new?from={id}");
+    for page in ["", "/edit", "/curl", "/terraform"].map(|page| format!("{path}{page}")) {
+        let text = ada.get(&page).await.text();
+        assert!(!text.contains("hunter2") && !text.contains("PRIVATE KEY"), "{page}: {text}");
+    }
+    assert!(!ada.get(&copy).await.text().contains("hunter2"));
+    let edit = format!("{path}/edit");
+    assert!(ada.get(&edit).await.text().contains("(unchanged)"));
+    let stored = async || {
+        let caller = server.caller(Scope::Write);
+        caller.rpc("GetMonitor", json!({ "id": id })).await.json()["monitor"]["http"].clone()
+    };
+    let kept = [("client_certificate", pem::CERTIFICATE), ("client_key", "(unchanged)")];
+    let fields = [&start[..], &kept, &[("name", "renamed")]].concat();
+    assert_eq!(ada.post(&edit, &fields).await.status, 303);
+    let monitor = stored().await;
+    assert_eq!((&monitor["name"], &monitor["clientKey"]), (&json!("renamed"), &json!(key)));
+    let test = format!("/w/acme/monitors/test?kind=http&monitor={id}");
+    let other = [("client_certificate", pem::OTHER_CERTIFICATE), ("client_key", "(unchanged)")];
+    let tested = ada.post(&test, &[start, other].concat()).await.text();
+    assert!(tested.contains("id=\"client_key-error\""), "the stored key has another certificate");
+    let removed = [("client_certificate", ""), ("client_key", "")];
+    assert_eq!(ada.post(&edit, &[start, removed].concat()).await.status, 303);
+    assert!(stored().await.get("clientKey").is_none());
 }

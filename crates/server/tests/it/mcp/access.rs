@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 
 use rules::Scope;
 use serde_json::{Value, json};
+use testkit::pem;
 use testkit::server::{NOTIFICATIONS, TestServer};
 
 use super::{ask, call, data, failure, send};
@@ -100,6 +101,8 @@ async fn write_key_reads_no_secrets() {
         "method": "POST",
         "body": "hunter2",
         "headers": [{ "key": "authorization", "value": "hunter2" }],
+        "clientCertificate": pem::CERTIFICATE,
+        "clientKey": format!("hunter2\n{}", pem::KEY),
     } });
     let created = caller.rpc("CreateHttpMonitor", monitor.clone()).await;
     let id = created.json()["monitor"]["id"].clone();
@@ -130,6 +133,7 @@ async fn write_key_reads_no_secrets() {
     let stored = &stored["monitor"]["http"];
     assert_eq!((&stored["name"], &stored["body"]), (&json!("renamed"), &json!("hunter2")));
     assert_eq!(stored["headers"][0]["value"], "hunter2");
+    assert!(stored["clientKey"].as_str().unwrap().contains("hunter2"));
     assert!(stored["url"].as_str().unwrap().contains("hunter2"));
 }
 

@@ -3,6 +3,7 @@
 use insta::assert_snapshot;
 use rules::Scope;
 use serde_json::{Value, json};
+use testkit::pem;
 use testkit::server::{MONITORS, TestServer};
 
 use crate::protocols::a_monitor;
@@ -40,6 +41,8 @@ async fn created_monitor_reads_back_equal() {
         "degradedAt": 0,
         "retry": 0,
         "followRedirects": false,
+        "clientCertificate": format!("subject=ä\r\n{}\n", pem::CERTIFICATE),
+        "clientKey": format!("\n{}", pem::KEY),
         "active": false,
         "public": true,
         "description": "",

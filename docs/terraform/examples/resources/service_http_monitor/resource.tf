@@ -50,6 +50,15 @@ resource "service_http_monitor" "api" {
   }
 }
 
+# For a server that requires a certificate from its clients. The state has the key; `client_key_wo` keeps it out.
+resource "service_http_monitor" "partner" {
+  name               = "Interface of a partner"
+  url                = "https://partner.example.com/"
+  periodicity        = "5m"
+  client_certificate = file("client.pem")
+  client_key         = file("client.key")
+}
+
 # Only what is required. It does not run before `active` is set.
 resource "service_http_monitor" "home" {
   name        = "Homepage"

@@ -88,6 +88,8 @@ fn of_length(shape: Shape, length: u32) -> String {
         | Shape::ContactUrl { .. }
         | Shape::AnswerHeaderName { .. }
         | Shape::JsonPath { .. }
+        | Shape::Certificates { .. }
+        | Shape::PrivateKey { .. }
         | Shape::Slug { .. }
         | Shape::TimeOfDay
         | Shape::TimeZone
