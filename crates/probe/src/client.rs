@@ -193,7 +193,8 @@ impl Client {
         let (wire, version) = if origin.is_tls {
             progress.stage = Stage::Tls;
             let name = origin.host.trim_start_matches('[').trim_end_matches([']', '.']);
-            let tls = network.tls().handshake(name, ClientAuth::None, tcp, &mut None).await?;
+            let tls =
+                network.tls().handshake(name, ClientAuth::Unsupported, tcp, &mut None).await?;
             let version = match tls.get_ref().1.alpn_protocol() {
                 Some(b"h2") => Version::HTTP_2,
                 _ => Version::HTTP_11,

@@ -164,10 +164,12 @@ impl Managed {
         let unchanged = |name: &str| {
             let mut twins =
                 write_only::for_resource(self.table).filter(|twin| twin.is_used(planned));
-            // The service may have dropped a secret that was not required until now.
-            let asked_anew = self.table.rules.iter().any(|rule| {
-                matches!(*rule, Rule::RequiredWhen { field, when, .. }
-                    if field == name && planned.value(when) != prior.value(when))
+            // The service may have dropped a secret that was not required until now, or that of another value.
+            let has_changed = |field: &str| planned.value(field) != prior.value(field);
+            let asked_anew = self.table.rules.iter().any(|rule| match *rule {
+                Rule::RequiredWhen { field, when, .. } => field == name && has_changed(when),
+                Rule::Together { first, second } => second == name && has_changed(first),
+                Rule::ExactlyOneBlock { .. } => false,
             });
             twins.any(|twin| match twin.block {
                 None => twin.field == name && !asked_anew && twin.has_same_version(planned, prior),

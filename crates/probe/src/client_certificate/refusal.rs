@@ -15,7 +15,10 @@ pub(crate) fn refusal(host: &str, alert: Alert, auth: ClientAuth<'_>) -> Option<
             "`{host}` requires a client certificate, but only the origin of the monitor's own URL \
              gets it, over https"
         ),
-        ClientAuth::None | ClientAuth::Withheld => return None,
+        ClientAuth::Unsupported if is_about_absence(alert) => {
+            format!("`{host}` requires a client certificate, which this request cannot present")
+        }
+        ClientAuth::None | ClientAuth::Withheld | ClientAuth::Unsupported => return None,
         ClientAuth::Present(_) => format!("`{host}` {}", explanation(alert)?),
     };
     Some(Failure::new(FailureKind::TlsFailed, detail))
@@ -67,7 +70,12 @@ mod tests {
     fn alert_about_the_certificate_has_a_remedy() {
         let identity =
             ClientIdentity { certificate: String::new(), key: Secret::new("hunter2".to_owned()) };
-        let auths = [ClientAuth::None, ClientAuth::Withheld, ClientAuth::Present(&identity)];
+        let auths = [
+            ClientAuth::None,
+            ClientAuth::Withheld,
+            ClientAuth::Unsupported,
+            ClientAuth::Present(&identity),
+        ];
         let alerts = [
             Alert::CertificateRequired,
             Alert::BadCertificate,
@@ -85,16 +93,21 @@ mod tests {
         insta::assert_snapshot!(lines.join("\n"), @r"
         `shop.example` requires a client certificate; set `client_certificate` and `client_key`
         `shop.example` requires a client certificate, but only the origin of the monitor's own URL gets it, over https
+        `shop.example` requires a client certificate, which this request cannot present
         `shop.example` requires another client certificate (certificate_required)
         `shop.example` requires a client certificate; set `client_certificate` and `client_key`
         `shop.example` requires a client certificate, but only the origin of the monitor's own URL gets it, over https
+        `shop.example` requires a client certificate, which this request cannot present
         `shop.example` refuses the client certificate (bad_certificate)
+        -
         -
         -
         `shop.example` refuses the client certificate, because it does not trust the issuer (unknown_ca)
         -
         -
+        -
         `shop.example` refuses the client certificate, because it expired or is not valid yet (certificate_expired)
+        -
         -
         -
         -

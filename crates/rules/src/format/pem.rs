@@ -19,6 +19,8 @@ const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
 /// Header of an encrypted key of PKCS#1 or SEC1 (RFC 1421).
 const ENCRYPTED_HEADER: &str = "Proc-Type: 4,ENCRYPTED";
 
+const INDENTED: &str =
+    "must not be indented: each `-----BEGIN …-----` and `-----END …-----` begins its line";
 const UNMATCHED: &str =
     "must have a line `-----BEGIN …-----` before each object, and `-----END …-----` after it";
 
@@ -69,7 +71,12 @@ fn labels(max: u32, text: &str) -> Result<Vec<&str>, FormatError> {
         return Err(format!("must have at most {max} bytes").into());
     }
     let (mut labels, mut open) = (Vec::new(), None);
-    for line in text.lines().map(str::trim) {
+    // The TLS library takes a lone carriage return for the end of a line, too, and skips indented labels.
+    for given in text.split(['\n', '\r']) {
+        let line = given.trim();
+        if line.len() < given.trim_end().len() && line.starts_with(DASHES) {
+            return Err(INDENTED.into());
+        }
         let label = |begin| line.strip_prefix(begin).and_then(|rest| rest.strip_suffix(DASHES));
         match (label(BEGIN), label(END)) {
             (Some(label), _) if open.is_none() => open = Some(label),
@@ -98,11 +105,15 @@ mod tests {
     #[test]
     fn certificates_need_their_label() {
         let certificate = object("CERTIFICATE");
-        let two = format!("subject=ä\n{certificate}\r\n  {certificate}");
+        let two = format!("subject=ä\n{certificate}\r\n{certificate}");
+        let indented = format!("{certificate}  {certificate}");
+        let hidden = format!("{certificate}x\r{}", object("PRIVATE KEY"));
         let long = certificate.clone() + &"ä".repeat(MAX as usize / 2);
         let texts: Vec<String> = [
             &certificate,
             &two,
+            &indented,
+            &hidden,
             &long,
             "",
             "AA==",
@@ -118,6 +129,8 @@ mod tests {
         insta::assert_snapshot!(texts.join("\n"), @r"
         accepted
         accepted
+        must not be indented: each `-----BEGIN …-----` and `-----END …-----` begins its line
+        must have certificates only; the private key belongs in `client_key`, and must be replaced if others may have seen it
         must have at most 500 bytes
         must be one or more certificates in PEM, which begin with `-----BEGIN CERTIFICATE-----`
         must be one or more certificates in PEM, which begin with `-----BEGIN CERTIFICATE-----`

@@ -75,9 +75,9 @@ const LIMITS: &[(&str, &[i32], &[i32], Change)] = &[
     }),
 ];
 
-/// Returns PEM of this size, with spaces before its object.
+/// Returns PEM of this size, with a line before its object.
 fn filled(pem: &str, size: i32) -> String {
-    format!("{pem:>width$}", width = size as usize)
+    format!("{}\n{pem}", "x".repeat(size as usize - pem.len() - 1))
 }
 
 #[test]

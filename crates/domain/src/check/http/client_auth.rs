@@ -21,6 +21,8 @@ pub enum ClientAuth<'a> {
     None,
     /// The monitor has one for another origin than this.
     Withheld,
+    /// A request of the server itself, such as a webhook, cannot have one.
+    Unsupported,
     Present(&'a ClientIdentity),
 }
 
@@ -77,6 +79,7 @@ mod tests {
             let found = |plan: &HttpPlan| match plan.client_auth(&url.parse().unwrap()) {
                 ClientAuth::None => "none",
                 ClientAuth::Withheld => "withheld",
+                ClientAuth::Unsupported => "unsupported",
                 ClientAuth::Present(_) => "present",
             };
             assert_eq!(found(&plan(own, true)), expected, "{own} {url}");

@@ -168,6 +168,13 @@ async fn private_key_moves_out_of_the_state() {
     world.settle(&monitor(certificate, written)).await;
     assert!(!state().contains("PRIVATE KEY"));
     assert_eq!(stored().await, pem::KEY);
+    // Somebody removes both elsewhere. The key comes back with the certificate, without another version.
+    let monitors = world.rpc(MONITORS, "ListMonitors", json!({})).await;
+    let id = &monitors["httpMonitors"][0]["id"];
+    let removal = json!({ "monitor": { "id": id }, "updateMask": "clientCertificate,clientKey" });
+    world.rpc(MONITORS, "UpdateHttpMonitor", removal).await;
+    world.settle(&monitor(certificate, written)).await;
+    assert_eq!(stored().await, pem::KEY);
     world.settle(&monitor("", "")).await;
     assert_eq!(stored().await, Value::Null);
     let errors = world.validation_errors(&monitor(certificate, "")).await;

@@ -132,7 +132,7 @@ async fn check_of_a_stored_monitor_presents_its_certificate() {
     let id = created["monitor"]["id"].as_str().unwrap();
     let results = watched.stored.at_least(1, MonitorId::parse(id).unwrap()).await;
     assert_eq!(results[0].outcome, Outcome::Success, "{results:?}");
-    assert_eq!(mutual.target.received().len(), mutual.target.hits());
+    assert!(mutual.target.hits() > 0, "the target requires the certificate, and answered");
     let logs = caller.rpc("ListResponseLogs", json!({ "id": id })).await;
     assert!(logs.status == 200 && !logs.to_string().contains(SECRET), "{logs}");
 }
@@ -168,4 +168,27 @@ async fn partial_update_keeps_the_key() {
     let audit = owner.call("audit.v1.AuditService", "ListAuditEntries", json!({})).await.json();
     let fields = audit["entries"][0]["changes"].to_string();
     assert!(fields.contains("client_key") && !audit.to_string().contains(SECRET), "{audit}");
+}
+
+#[tokio::test]
+async fn update_of_one_of_the_two_must_fit_the_other() {
+    let server = TestServer::start().await;
+    let owner = server.caller(Scope::Write);
+    let (_, created) = create(&owner, &monitor(pem::CERTIFICATE, pem::KEY)).await;
+    let id = &created["monitor"]["id"];
+    let update = async |field: &str, mask: &str, value: Value| {
+        let request = json!({ "monitor": { "id": id, field: value }, "updateMask": mask });
+        owner.rpc("UpdateHttpMonitor", request).await.status.as_u16()
+    };
+    let chain = format!("{}{}", pem::CERTIFICATE, pem::OTHER_CERTIFICATE);
+    assert_eq!(update("clientCertificate", "clientCertificate", json!(chain)).await, 200);
+    let other = json!(pem::OTHER_CERTIFICATE);
+    assert_eq!(update("clientCertificate", "clientCertificate", other).await, 400);
+    assert_eq!(update("clientKey", "clientKey", json!(pem::OTHER_KEY)).await, 400);
+    // Neither can be cleared alone.
+    assert_eq!(update("name", "clientKey", json!("partner")).await, 400);
+    assert_eq!(update("name", "clientCertificate", json!("partner")).await, 400);
+    assert_eq!(update("name", "clientCertificate,clientKey", json!("partner")).await, 200);
+    let read = owner.rpc("GetMonitor", json!({ "id": id })).await.json();
+    assert!(read["monitor"]["http"].get("clientCertificate").is_none(), "{read}");
 }
