@@ -54,7 +54,11 @@ fn skipped_blocks_are_few_and_have_reasons() {
     docs/guides/alerts.md: it takes a message that found no receiver
     docs/guides/assistants.md: it takes an account of the assistant
     docs/guides/check-once.md: a picture of what a check of a slow page draws
+    docs/guides/check-once.md: it takes a certificate that the server accepts
     docs/guides/first-monitor.md: it builds the program, which the tests have built already
+    docs/guides/heartbeats.md: a line for cron
+    docs/guides/heartbeats.md: a unit for systemd
+    docs/guides/monitors-as-yaml.md: it takes a certificate and its key
     docs/guides/move-from-gatus.md: `aloft apply` has a guide of its own
     docs/guides/move-from-openstatus.md: `aloft apply` has a guide of its own
     docs/guides/move-from-services.md: it takes an account of the service
