@@ -171,7 +171,7 @@ async fn partial_update_keeps_the_key() {
 }
 
 #[tokio::test]
-async fn update_of_one_of_the_two_must_fit_the_other() {
+async fn half_an_update_must_fit_the_rest() {
     let server = TestServer::start().await;
     let owner = server.caller(Scope::Write);
     let (_, created) = create(&owner, &monitor(pem::CERTIFICATE, pem::KEY)).await;
