@@ -129,7 +129,8 @@ impl Writer<'_> {
         rules: &[Rule],
     ) -> Body {
         let mut body = Body::default();
-        for field in fields.iter().filter(|field| field.presence != Presence::Output) {
+        let inputs = fields.iter().filter(|field| field.presence != Presence::Output);
+        for field in inputs.filter(|field| !is_hidden_without_partner(rules, field, json)) {
             match self.field_expression(
                 field,
                 &json[json_name(field.name)],
@@ -278,6 +279,18 @@ fn is_required(rules: &[Rule], field: &Field, json: &Json) -> bool {
                     || (*second == field.name && is_given(first))
             }
             Rule::ExactlyOneBlock { .. } => false,
+        })
+}
+
+/// Returns whether readers do not see the field, and it certainly has no value: it comes with another one,
+/// which is absent.
+fn is_hidden_without_partner(rules: &[Rule], field: &Field, json: &Json) -> bool {
+    field.is_absent_for_readers()
+        && rules.iter().any(|rule| match rule {
+            Rule::Together { first, second } => {
+                *second == field.name && json[json_name(first)].is_null()
+            }
+            Rule::RequiredWhen { .. } | Rule::ExactlyOneBlock { .. } => false,
         })
 }
 
