@@ -40,7 +40,7 @@ const GLIBC: GlibcVersion = GlibcVersion(2, 28);
 const PROFILE: &str = "dist";
 const SUMS: &str = "SHA256SUMS";
 /// Maximum size of a program, so that growth is noticed. Decision 0076 has the measured sizes.
-const BYTES_MAX: u64 = 44_000_000;
+const BYTES_MAX: u64 = 48_000_000;
 /// Latest time that archives can contain.
 const SECONDS_MAX: u64 = 0o77_777_777_777;
 /// Variable with the time of all files, in seconds since 1970: <https://reproducible-builds.org/specs/source-date-epoch/>
